@@ -1,0 +1,4 @@
+"""The command line: verbs, no logic."""
+
+
+def main() -> None: ...

