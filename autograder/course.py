@@ -7,221 +7,28 @@ content inside an installed wheel (which holds no solutions).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
+from autograder.content import (
+    Assignment,
+    BankFile,
+    Course,
+    CourseFile,
+    Item,
+    Lab,
+    LabFile,
+    Misconception,
+    MisconceptionFile,
+)
 from autograder.tomlfile import ContentError, TomlFile
 
 __all__ = ["Assignment", "ContentError", "Course", "Item", "Lab", "Misconception", "find_root", "load"]
 
 INSTALLED = Path(__file__).resolve().parent / "content"
-
-
-class _Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    pass
-
-
-class Limits(_Strict):
-    """What a notebook may use. Seconds are wall time; `function_seconds` bounds one call of a learner's function."""
-
-    cell_seconds: float = 30.0
-    notebook_seconds: float = 180.0
-    function_seconds: float = 5.0
-    memory_mib: int = 2048
-    output_kib: int = 1024
-
-
-class Engine(_Strict):
-    """Where judge and box run. `jobs` hand-ins at once; 0 means one for each core."""
-
-    jobs: int = 0
-
-
-class Quiz(_Strict):
-    """A quiz notebook made from the bank: all practice items of `topics`, `points` points an item."""
-
-    name: str
-    title: str
-    topics: tuple[str, ...]
-    points: float = 2.0
-
-
-class _CourseFile(_Strict):
-    title: str
-    order: tuple[str, ...] = ()
-    limits: Limits = Limits()
-    engine: Engine = Engine()
-    quiz: tuple[Quiz, ...] = ()
-
-
-class Misconception(_Strict):
-    """A named wrong belief. `refutation` is told to learners; `see` says where the course explains it."""
-
-    id: str
-    name: str
-    refutation: str
-    see: str = ""
-
-
-class _MisconceptionFile(_Strict):
-    misconception: tuple[Misconception, ...]
-
-
-class Reason(_Strict):
-    """One *because* of a two-tier item; a wrong one has its refutation and the misconception it shows."""
-
-    text: str
-    right: bool = False
-    misconception: str | None = None
-    refutation: str = ""
-
-
-class Item(_Strict):
-    """One question of the bank. `key` is the truth of `statement`. Ids are stable and never reused."""
-
-    id: str
-    version: int
-    form: Literal["two-tier"]
-    level: int
-    regime: str
-    statement: str
-    key: bool
-    explanation: str
-    reason: tuple[Reason, ...]
-    topic: str = ""
-    use: Literal["practice", "graded"] = "practice"
-    misconceptions: tuple[str, ...] = ()
-    source: str = ""
-    tags: tuple[str, ...] = ()
-
-    @property
-    def reasons(self) -> tuple[Reason, ...]:
-        """The reasons in the order learners see them, lettered a, b, c …"""
-        return self.reason
-
-
-class _BankFile(_Strict):
-    topic: str
-    item: tuple[Item, ...]
-
-
-class Case(_Strict):
-    """One run of a task: `world` ranks, what checks.py's given() needs to know, and what the switch does.
-
-    `calls` are the calls the switch offers (empty: all); `hold` keeps completions back; `group` are the global ranks
-    of the subgroup the task runs in (None: all); `seconds` and `memory_mib` override the lab's limits.
-    """
-
-    world: int
-    use: Literal["learner", "hidden"] = "hidden"
-    given: dict[str, Any] = {}
-    calls: tuple[str, ...] = ()
-    hold: bool = False
-    group: tuple[int, ...] | None = None
-    seconds: float | None = None
-    memory_mib: int | None = None
-
-
-class Task(_Strict):
-    """The graded part of a lab: one function or class of lab.py."""
-
-    id: str
-    title: str
-    points: float
-    hints: tuple[str, ...]
-    case: tuple[Case, ...]
-
-    @property
-    def cases(self) -> tuple[Case, ...]:
-        """All runs of this task, in the order they are tried."""
-        return self.case
-
-
-class Mistake(_Strict):
-    """A wrong way that only this lab knows: what it is and why it is wrong, told to the learner."""
-
-    id: str
-    what: str
-    why: str
-
-
-class LabLimits(_Strict):
-    """Seconds of wall time a case, MiB of memory a rank."""
-
-    seconds: float = 20.0
-    memory_mib: int = 4096
-
-
-class _LabFile(_Strict):
-    title: str
-    level: int
-    summary: str
-    task: tuple[Task, ...]
-    explain: str = ""
-    explain_points: float = 0.0
-    limits: LabLimits = LabLimits()
-    mistake: tuple[Mistake, ...] = ()
-
-
-class Lab(msgspec.Struct, frozen=True, kw_only=True):
-    """A lab: `folder` holds README.md, lab.py, lab.toml, run.py, checks.py; `solution` its answered twin.
-
-    `explain` is the question of the hand-graded explanation, worth `explain_points`.
-    """
-
-    name: str
-    folder: Path
-    solution: Path
-    title: str
-    level: int
-    summary: str
-    tasks: tuple[Task, ...]
-    limits: LabLimits
-    mistakes: dict[str, Mistake]
-    explain: str
-    explain_points: float
-
-    @property
-    def assignment(self) -> str:
-        """The name of the nbgrader assignment this lab is handed in as."""
-        return f"lab-{self.name}"
-
-
-class Assignment(msgspec.Struct, frozen=True, kw_only=True):
-    """What a learner hands in. `source` is the text it is built from (None where sources are not shipped)."""
-
-    name: str
-    kind: Literal["notebook", "quiz", "lab"]
-    title: str
-    source: Path | None
-    notebook: Path
-    release: Path
-    lab: str | None = None
-    quiz: Quiz | None = None
-    items: tuple[str, ...] = ()
-
-
-class Course(msgspec.Struct, frozen=True, kw_only=True):
-    """All content of one course, validated."""
-
-    root: Path
-    title: str
-    limits: Limits
-    engine: Engine
-    assignments: tuple[Assignment, ...]
-    misconceptions: dict[str, Misconception]
-    items: dict[str, Item]
-    labs: dict[str, Lab]
-
-    def assignment(self, name: str) -> Assignment:
-        """The assignment called `name`. Raises KeyError with the names there are."""
-        for assignment in self.assignments:
-            if assignment.name == name:
-                return assignment
-        known = ", ".join(a.name for a in self.assignments)
-        raise KeyError(f"no assignment {name!r} in this course; there are {known}")
 
 
 def find_root(start: Path | None = None) -> Path:
@@ -244,7 +51,7 @@ def load(root: Path) -> Course:
     """Everything in the course at `root`. Raises ContentError on the first thing that is wrong."""
     root = root.resolve()
     file = TomlFile(root / "course.toml")
-    head = file.into(_CourseFile)
+    head = file.into(CourseFile)
     misconceptions = _misconceptions(root / "quizbank/misconceptions.toml")
     items = _bank(root / "quizbank", misconceptions)
     labs = {lab.name: lab for lab in _labs(root, misconceptions)}
@@ -278,7 +85,7 @@ def load(root: Path) -> Course:
 
 def _misconceptions(path: Path) -> dict[str, Misconception]:
     file = TomlFile(path)
-    entries = file.into(_MisconceptionFile).misconception
+    entries = file.into(MisconceptionFile).misconception
     for index, entry in enumerate(entries):
         if not entry.refutation.strip():
             raise file.error(("misconception", index, "refutation"), "a misconception needs its refutation")
@@ -292,7 +99,7 @@ def _bank(folder: Path, known: dict[str, Misconception]) -> dict[str, Item]:
         if path.name in ("misconceptions.toml", "corrections.toml"):
             continue
         file = TomlFile(path)
-        bank = file.into(_BankFile)
+        bank = file.into(BankFile)
         for index, item in enumerate(bank.item):
             at = ("item", index)
             if item.id in items:
@@ -310,45 +117,40 @@ def _bank(folder: Path, known: dict[str, Misconception]) -> dict[str, Item]:
 
 
 def _labs(root: Path, known: dict[str, Misconception]) -> list[Lab]:
-    labs = []
-    for path in sorted((root / "gpu_labs").glob("*/lab.toml")):
-        file = TomlFile(path)
-        head = file.into(_LabFile)
-        for index, task in enumerate(head.task):
-            _positive(
-                task.points, lambda index=index: file.error(("task", index, "points"), "more than 0 points")
-            )  # type: ignore[misc]
-            if not task.case:
-                raise file.error(("task", index), "a task without a case checks nothing")
-            for number, case in enumerate(task.case):
-                if case.world < 1 or any(not 0 <= rank < case.world for rank in case.group or ()):
-                    raise file.error(
-                        ("task", index, "case", number), "ranks run from 0 to world − 1, world ≥ 1"
-                    )
-        _distinct(
-            (t.id for t in head.task), lambda name, file=file: file.error((), f"task {name!r} stands twice")
-        )  # type: ignore[misc]
-        for index, mistake in enumerate(head.mistake):
-            if mistake.id in known:
-                raise file.error(
-                    ("mistake", index, "id"), f"{mistake.id!r} is a misconception already: name that"
-                )
-        labs.append(
-            Lab(
-                name=path.parent.name,
-                folder=path.parent,
-                solution=root / "solutions/gpu_labs" / path.parent.name,
-                title=head.title,
-                level=head.level,
-                summary=head.summary,
-                tasks=head.task,
-                limits=head.limits,
-                mistakes={m.id: m for m in head.mistake},
-                explain=head.explain,
-                explain_points=head.explain_points,
+    return [_lab(root, path, known) for path in sorted((root / "gpu_labs").glob("*/lab.toml"))]
+
+
+def _lab(root: Path, path: Path, known: dict[str, Misconception]) -> Lab:
+    file = TomlFile(path)
+    head = file.into(LabFile)
+    for index, task in enumerate(head.task):
+        at = ("task", index)
+        if not (math.isfinite(task.points) and task.points > 0):
+            raise file.error((*at, "points"), "a task is worth more than 0 points")
+        if not task.case:
+            raise file.error(at, "a task without a case checks nothing")
+        for number, case in enumerate(task.case):
+            if case.world < 1 or any(not 0 <= rank < case.world for rank in case.group or ()):
+                raise file.error((*at, "case", number), "world is at least 1, ranks run from 0 to world − 1")
+    _distinct((t.id for t in head.task), lambda name: file.error((), f"task {name!r} stands twice"))
+    for index, mistake in enumerate(head.mistake):
+        if mistake.id in known:
+            raise file.error(
+                ("mistake", index, "id"), f"{mistake.id!r} is a misconception already: name that"
             )
-        )
-    return labs
+    return Lab(
+        name=path.parent.name,
+        folder=path.parent,
+        solution=root / "solutions/gpu_labs" / path.parent.name,
+        title=head.title,
+        level=head.level,
+        summary=head.summary,
+        tasks=head.task,
+        limits=head.limits,
+        mistakes={m.id: m for m in head.mistake},
+        explain=head.explain,
+        explain_points=head.explain_points,
+    )
 
 
 def _notebooks(root: Path) -> list[Assignment]:
@@ -361,7 +163,7 @@ def _notebooks(root: Path) -> list[Assignment]:
     return [_assignment(root, p.name, "notebook", p.name, None) for p in plain]
 
 
-def _quizzes(root: Path, head: _CourseFile, items: dict[str, Item], file: TomlFile) -> list[Assignment]:
+def _quizzes(root: Path, head: CourseFile, items: dict[str, Item], file: TomlFile) -> list[Assignment]:
     found = []
     for index, quiz in enumerate(head.quiz):
         chosen = tuple(item.id for item in items.values() if item.topic in quiz.topics)
@@ -374,12 +176,9 @@ def _quizzes(root: Path, head: _CourseFile, items: dict[str, Item], file: TomlFi
     return found
 
 
-def _lab_assignment(root: Path) -> Any:
-    def make(lab: Lab) -> Assignment:
-        made = _assignment(root, lab.assignment, "lab", lab.title, lab.solution / "solution.py")
-        return msgspec.structs.replace(made, lab=lab.name)
-
-    return make
+def _lab_assignment(root: Path, lab: Lab) -> Assignment:
+    made = _assignment(root, lab.assignment, "lab", lab.title, lab.solution / "solution.py")
+    return msgspec.structs.replace(made, lab=lab.name)
 
 
 def _assignment(
@@ -402,14 +201,9 @@ def _title(path: Path) -> str:
     raise ContentError(f'{path}:1: title: the header needs a line `# title: "…"`')
 
 
-def _distinct(names: Any, error: Any) -> None:
+def _distinct(names: Iterable[str], error: Callable[[str], ContentError]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
             raise error(name)
         seen.add(name)
-
-
-def _positive(number: float, error: Any) -> None:
-    if not (math.isfinite(number) and number > 0):
-        raise error()
