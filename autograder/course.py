@@ -58,7 +58,7 @@ def load(root: Path) -> Course:
     assignments = [
         *_notebooks(root),
         *_quizzes(root, head, items, file),
-        *map(_lab_assignment(root), labs.values()),
+        *(_lab_assignment(root, lab) for lab in labs.values()),
     ]
     _distinct(
         (a.name for a in assignments), lambda name: file.error((), f"two assignments are called {name!r}")

@@ -1,0 +1,91 @@
+"""Everything the build makes, as bytes by path: nothing is written here, so checking and writing share one truth."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from nbformat import NotebookNode
+
+from autograder.build import lab, quiz, source
+from autograder.content import Assignment, Course
+from autograder.judge.instant import instant_record
+from autograder.judge.key import Key, load_key, region_of
+from autograder.notebooks.gradebook import generate
+
+INSTANT = "instant.json"
+
+
+def outputs(course: Course) -> dict[str, bytes]:
+    """Every built file of `course` by its path below the root. Raises ContentError where a source is wrong."""
+    made: dict[str, bytes] = {}
+    for entry in course.labs.values():
+        made[f"gpu_labs/{entry.name}/lab.py"] = lab.lab_py(entry).encode()
+    for assignment in course.assignments:
+        made.update(_instructor(course, assignment, made))
+    made.update(_released(course, made))
+    return made
+
+
+def keys(course: Course, assignment: Assignment, notebook: NotebookNode) -> list[Key]:
+    """The keys of all check cells of an instructor notebook, in order."""
+    found = []
+    for cell in notebook.cells:
+        graded = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code" and graded.get("grade"):
+            exercise = exercise_of(cell.source)
+            found.append(load_key(exercise, graded["points"], region_of(cell.source), course))
+    return found
+
+
+def exercise_of(check: str) -> str:
+    """The exercise a check cell submits: the first argument of its `submit(...)`."""
+    return check.split('submit("', 1)[1].split('"', 1)[0]
+
+
+def instructor_notebook(course: Course, assignment: Assignment) -> NotebookNode:
+    """The instructor notebook of an assignment, made from its source."""
+    if assignment.kind == "lab":
+        return lab.notebook(course.labs[assignment.lab or ""])
+    if assignment.kind == "quiz":
+        return quiz.notebook(course, assignment)
+    assert assignment.source is not None
+    return source.read(assignment.source)
+
+
+def _instructor(course: Course, assignment: Assignment, made: dict[str, bytes]) -> dict[str, bytes]:
+    notebook = instructor_notebook(course, assignment)
+    folder = f"solutions/exercises/{assignment.name}"
+    files = {f"{folder}/{assignment.name}.ipynb": source.dumps(notebook)}
+    if assignment.kind == "lab":
+        files[f"{folder}/lab.py"] = made[f"gpu_labs/{assignment.lab}/lab.py"]
+    else:
+        files[f"{folder}/{INSTANT}"] = _instant(course, assignment, notebook)
+    return files
+
+
+def _instant(course: Course, assignment: Assignment, notebook: NotebookNode) -> bytes:
+    exercises: dict[str, Any] = {}
+    for key in keys(course, assignment, notebook):
+        # The salt only has to differ between exercises and change with the key; it is no secret.
+        salt = hashlib.sha256(f"{assignment.name}/{key.exercise}/{key.digest}".encode()).digest()[:16]
+        exercises[key.exercise] = instant_record(key, salt, course.misconceptions)
+    record = {"schema": 1, "assignment": assignment.name, "exercises": exercises}
+    return msgspec.json.format(msgspec.json.encode(record, order="deterministic"), indent=1) + b"\n"
+
+
+def _released(course: Course, made: dict[str, bytes]) -> dict[str, bytes]:
+    """What nbgrader's own generate_assignment releases, run in an empty folder with an empty gradebook."""
+    with tempfile.TemporaryDirectory(prefix="shardlab-build-") as name:
+        root = Path(name)
+        for path, content in made.items():
+            if path.startswith("solutions/exercises/"):
+                target = root / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+        generate(root, [assignment.name for assignment in course.assignments])
+        released = sorted(p for p in (root / "exercises").rglob("*") if p.is_file())
+        return {str(path.relative_to(root)): path.read_bytes() for path in released}
