@@ -12,9 +12,11 @@ from nbformat import NotebookNode
 
 from autograder.build import lab, quiz, source
 from autograder.content import Assignment, Course
+from autograder.judge import region
 from autograder.judge.instant import instant_record
-from autograder.judge.key import Key, load_key, region_of
+from autograder.judge.key import Key, KeyProblem, load_key
 from autograder.notebooks.gradebook import generate
+from autograder.tomlfile import ContentError
 
 INSTANT = "instant.json"
 
@@ -31,19 +33,22 @@ def outputs(course: Course) -> dict[str, bytes]:
 
 
 def keys(course: Course, assignment: Assignment, notebook: NotebookNode) -> list[Key]:
-    """The keys of all check cells of an instructor notebook, in order."""
+    """The keys of all check cells of an instructor notebook, in order. Raises ContentError naming the cell."""
+    where = str(assignment.source)
     found = []
     for cell in notebook.cells:
         graded = cell.metadata.get("nbgrader", {})
-        if cell.cell_type == "code" and graded.get("grade"):
-            exercise = exercise_of(cell.source)
-            found.append(load_key(exercise, graded["points"], region_of(cell.source), course))
+        if cell.cell_type != "code" or not graded.get("grade"):
+            continue
+        exercise = region.exercise_of(cell.source)
+        hidden = region.split(cell.source)[1]
+        if exercise is None or not hidden.strip():
+            raise ContentError(f"{where}: {graded['grade_id']}: a check cell submits, and holds a hidden-test region")
+        try:
+            found.append(load_key(exercise, graded["points"], hidden, course, where=where))
+        except KeyProblem as error:
+            raise ContentError(str(error)) from error
     return found
-
-
-def exercise_of(check: str) -> str:
-    """The exercise a check cell submits: the first argument of its `submit(...)`."""
-    return check.split('submit("', 1)[1].split('"', 1)[0]
 
 
 def instructor_notebook(course: Course, assignment: Assignment) -> NotebookNode:

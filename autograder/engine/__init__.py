@@ -1,0 +1,1 @@
+"""Where judge and box run: one hand-in, and a class of them."""

@@ -1,0 +1,1 @@
+"""Decides. Reads keys; never runs learner code."""

@@ -1,0 +1,384 @@
+"""A Jupyter kernel in a box, and the little of a Jupyter client that grading needs.
+
+The kernel's messages are written by learner code: every frame is capped, parsed here and distrusted. The one thing
+they decide is what a learner printed; scores come from the judge's own socket (`BoxedKernel.judge`).
+
+The kernel's sockets lie on a tmpfs inside the box and are reached through /proc/<pid>/root, so nothing outside can be
+filled. They are connected once, before learner code runs, and never again: a socket swapped for a symbolic link later
+is not followed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import zmq
+from jupyter_client.session import Session
+
+from autograder.sandbox.bwrap import INSIDE, Box, MiB
+
+PORTS = {"shell": 1, "iopub": 2, "stdin": 3, "control": 4, "hb": 5}
+FRAME = 64 * MiB  # the largest message taken from a kernel; a larger one ends its channel
+QUEUE = 4  # messages held on our side a channel: bounds our memory, the kernel's side drops what is too much
+START_SECONDS = 60.0
+INTERRUPT_SECONDS = 2.0
+_INSIDE_SCRIPT = Path(__file__).with_name("inside.py")
+
+
+class KernelStartError(RuntimeError):
+    """The kernel did not come up: our fault or the machine's, never the learner's."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How one cell ended. `how`: "ok", "error" (then `name` and `text` of the exception), "timeout" (interrupted,
+    the kernel lives), "dead" (the kernel is gone, or had to be killed after a timeout: `killed`).
+    """
+
+    how: str
+    name: str = ""
+    text: str = ""
+    killed: bool = False
+
+
+Hear = Callable[[str, dict[str, Any]], None]
+"""Called with the type and content of each message a running cell publishes."""
+
+
+class BoxedKernel:
+    """One kernel in one box. A context manager: everything in the box is gone when it ends.
+
+    `files` is a folder whose content is copied into the kernel's working folder. `judge` is our end of the socket
+    whose other end the kernel finds under SHARDLAB_JUDGE_FD. Raises KernelStartError, SandboxUnavailable. The thread
+    that enters must outlive the box: bubblewrap kills it when that thread ends.
+    """
+
+    def __init__(self, files: Path | None, *, memory_mib: int, sandboxed: bool) -> None:
+        self._files = files
+        self._memory = memory_mib * MiB
+        self._sandboxed = sandboxed
+        self._session = Session(key=b"", username="", session=uuid.uuid4().hex)
+        self._init: int | None = None  # pidfd of the box's first process
+        self._process: subprocess.Popen[bytes] | None = None
+        self._context: zmq.Context[zmq.Socket[bytes]] | None = None
+        self._home = Path()
+        self._sockets: dict[str, zmq.Socket[bytes]] = {}
+        self.judge: socket.socket
+
+    def __enter__(self) -> BoxedKernel:
+        self._home = Path(tempfile.mkdtemp(prefix="shardlab-"))
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, code: str, *, seconds: float, hear: Hear, hurry: Callable[[], bool] = lambda: False) -> Ended:
+        """Runs one cell for at most `seconds`. Once `hurry()` is true the cell gets one more second."""
+        request = self._send("shell", "execute_request", _execute(code))
+        end = time.monotonic() + seconds
+        reply = self._wait(request, end, hear, hurry)
+        interrupted = False
+        if reply is None and self.alive():
+            interrupted = True
+            self._send("control", "interrupt_request", {})
+            reply = self._wait(request, time.monotonic() + INTERRUPT_SECONDS, hear, lambda: False)
+        if reply is None:
+            killed = self.alive()
+            self._kill()
+            return Ended("dead", killed=killed)
+        self._drain(request, hear)
+        if _asked_exit(reply):  # `exit` in a cell: the kernel goes as soon as it has answered
+            self._kill()
+            return Ended("dead")
+        if interrupted:
+            return Ended("timeout")
+        if reply.get("status") == "ok":
+            return Ended("ok")
+        return Ended("error", str(reply.get("ename", ""))[:200], str(reply.get("evalue", ""))[:2000])
+
+    def alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def close(self) -> None:
+        """Ends every process of the box, waits until none is left, and removes what was made for it."""
+        self._kill()
+        for connected in self._sockets.values():
+            connected.close(linger=0)
+        self._sockets = {}
+        if self._context is not None:
+            self._context.term()
+            self._context = None
+        if hasattr(self, "judge"):
+            self.judge.close()
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    # -- starting ------------------------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        self.judge, theirs = socket.socketpair()
+        with theirs:
+            self._launch(theirs.fileno())
+        assert self._process is not None
+        try:
+            end = time.monotonic() + START_SECONDS
+            folder = self._socket_folder()
+            self._await_sockets(folder, end)
+            self._connect(folder)
+            self._await_ready(end)
+        except KernelStartError as error:
+            raise KernelStartError(f"{error}{self._last_words()}") from None
+        finally:
+            if self._process.stderr:
+                self._process.stderr.close()
+
+    def _launch(self, judge_fd: int) -> None:
+        inside = Path("/kernel") if self._sandboxed else self._home
+        files = self._files or self._home / "none"
+        connection = {
+            "transport": "ipc",
+            "ip": str(inside / "k"),
+            "key": "",
+            "signature_scheme": "hmac-sha256",
+            **{f"{name}_port": number for name, number in PORTS.items()},
+        }
+        connection_file = self._home / "connection.json"
+        connection_file.write_text(json.dumps(connection), encoding="utf-8")
+        shown = Path("/shardlab/files") if self._sandboxed else files
+        limits = {
+            "memory": self._memory,
+            "handin": str(shown),
+            "connection": str(INSIDE / "connection.json" if self._sandboxed else connection_file),
+        }
+        environment = {
+            "SHARDLAB_JUDGE_FD": str(judge_fd),
+            "SHARDLAB_LIMITS": json.dumps(limits),
+            "MPLCONFIGDIR": "/tmp/.matplotlib",
+            "JUPYTER_PLATFORM_DIRS": "1",
+            "IPYTHONDIR": "/tmp/.ipython",
+        }
+        if self._sandboxed:
+            self._launch_boxed(environment, connection_file, judge_fd)
+        else:
+            self._launch_plain(environment, judge_fd)
+
+    def _launch_boxed(self, environment: dict[str, str], connection_file: Path, judge_fd: int) -> None:
+        shown = {connection_file: INSIDE / "connection.json", _INSIDE_SCRIPT: INSIDE / "inside.py"}
+        if self._files is not None:
+            shown[self._files] = INSIDE / "files"
+        box = Box(
+            shown=shown,
+            tmpfs={"/tmp": 64 * MiB, "/dev/shm": 16 * MiB, "/kernel": MiB, "/work": 64 * MiB},
+            environment=environment,
+            home="/work",
+        )
+        ours, theirs = os.pipe()
+        try:
+            argv = [sys.executable, "-P", str(INSIDE / "inside.py")]
+            self._process = subprocess.Popen(
+                box.command(argv, info_fd=theirs),
+                env={},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                pass_fds=(judge_fd, theirs),
+            )
+        finally:
+            os.close(theirs)
+            with os.fdopen(ours, "rb") as info:
+                said = info.read() if self._process else b""
+        if said:
+            self._pid = int(json.loads(said)["child-pid"])
+            # Opened while bubblewrap still waits for this child, so the number cannot be another process's by now.
+            self._init = os.pidfd_open(self._pid)
+
+    def _launch_plain(self, environment: dict[str, str], judge_fd: int) -> None:
+        """Without a box, for one's own hand-ins: a private working folder, no promise about anything else."""
+        work = self._home / "work"
+        work.mkdir()
+        keep = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+        keep |= {"HOME": str(self._home), "TMPDIR": str(self._home), "OMP_NUM_THREADS": "1"}
+        keep |= {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONDONTWRITEBYTECODE": "1"}
+        mine = {"MPLCONFIGDIR": str(self._home / "mpl"), "IPYTHONDIR": str(self._home / "ipython")}
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", str(_INSIDE_SCRIPT)],
+            cwd=work,
+            env={**keep, **environment, **mine},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            pass_fds=(judge_fd,),
+            start_new_session=True,
+        )
+
+    def _socket_folder(self) -> str:
+        return f"/proc/{self._pid}/root/kernel/k" if self._init is not None else str(self._home / "k")
+
+    def _await_sockets(self, stem: str, end: float) -> None:
+        """Until every socket takes connections: zmq, told never to reconnect, would not try a second time."""
+        for number in PORTS.values():
+            while True:
+                self._still_starting(end)
+                with socket.socket(socket.AF_UNIX) as probe, contextlib.suppress(OSError):
+                    probe.connect(f"{stem}-{number}")
+                    break
+                time.sleep(0.01)
+
+    def _connect(self, stem: str) -> None:
+        self._context = zmq.Context()
+        for name, kind in (("shell", zmq.DEALER), ("control", zmq.DEALER), ("iopub", zmq.SUB)):
+            made = self._context.socket(kind)
+            self._sockets[name] = made
+            made.setsockopt(zmq.RECONNECT_IVL, -1)
+            made.setsockopt(zmq.MAXMSGSIZE, FRAME)
+            made.setsockopt(zmq.RCVHWM, QUEUE)
+            made.setsockopt(zmq.LINGER, 0)
+            if kind == zmq.SUB:
+                made.setsockopt(zmq.SUBSCRIBE, b"")
+            made.connect(f"ipc://{stem}-{PORTS[name]}")
+
+    def _await_ready(self, end: float) -> None:
+        """Until a request is answered and its echo comes by iopub: subscribing takes a moment of its own."""
+        while True:
+            self._still_starting(end)
+            heard: list[str] = []
+            request = self._send("shell", "kernel_info_request", {})
+            reply = self._wait(request, end, lambda kind, _: heard.append(kind), lambda: False)
+            stop = time.monotonic() + 0.2
+            while reply is not None and not heard and time.monotonic() < stop:
+                self._take_output(request, lambda kind, _: heard.append(kind), 50)
+            if reply is not None and heard:
+                self._drain(request, lambda *_: None)
+                return
+
+    def _still_starting(self, end: float) -> None:
+        if not self.alive():
+            raise KernelStartError("the kernel ended before it was up")
+        if time.monotonic() > end:
+            raise KernelStartError(f"the kernel was not up after {START_SECONDS:g} s")
+
+    def _last_words(self) -> str:
+        assert self._process is not None and self._process.stderr is not None
+        self._kill()
+        text = self._process.stderr.read(1 << 16).decode("utf-8", "replace").strip()
+        return f": {text[-1500:]}" if text else ""
+
+    # -- talking -------------------------------------------------------------------------------------------------
+
+    def _send(self, channel: str, kind: str, content: dict[str, Any]) -> str:
+        message = self._session.msg(kind, content)
+        with contextlib.suppress(zmq.Again):  # a kernel that takes nothing any more: the deadline will tell
+            frames = self._session.serialize(message)
+            self._sockets[channel].send_multipart(frames, zmq.DONTWAIT)
+        return str(message["header"]["msg_id"])
+
+    def _wait(
+        self, request: str, end: float, hear: Hear, hurry: Callable[[], bool]
+    ) -> dict[str, Any] | None:
+        """The reply to `request`; None when time is up or the kernel is gone."""
+        poller = zmq.Poller()
+        poller.register(self._sockets["shell"], zmq.POLLIN)
+        poller.register(self._sockets["iopub"], zmq.POLLIN)
+        hurried = False
+        while (left := end - time.monotonic()) > 0:
+            ready = dict(poller.poll(min(left, 0.1) * 1000))
+            if self._sockets["iopub"] in ready:
+                self._take_output(request, hear, 0)
+            if self._sockets["shell"] in ready:
+                parent, _, content = _receive(self._sockets["shell"])
+                if parent == request:
+                    return content
+            if not ready and not self.alive():
+                return None
+            if not hurried and hurry():
+                hurried, end = True, min(end, time.monotonic() + 1.0)
+        return None
+
+    def _take_output(self, request: str, hear: Hear, wait_ms: int) -> str:
+        """The kind of the next message published, after `hear` has had it; "" when none came."""
+        iopub = self._sockets["iopub"]
+        if not iopub.poll(wait_ms):
+            return ""
+        parent, kind, content = _receive(iopub)
+        if parent != request:
+            return "other"
+        if kind == "status" and content.get("execution_state") == "idle":
+            return "idle"
+        hear(kind, content)
+        return kind
+
+    def _drain(self, request: str, hear: Hear) -> None:
+        """What was published before the reply and has not come yet, until the kernel says it is idle."""
+        end = time.monotonic() + 1.0
+        while time.monotonic() < end and self._take_output(request, hear, 200) not in ("idle", ""):
+            pass
+
+    def _kill(self) -> None:
+        process = self._process
+        if process is None:
+            return
+        if self._init is not None:
+            # The first process of a pid namespace ends only after all others in it have: after this wait none is left.
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._init, signal.SIGKILL)
+            select.select([self._init], [], [], 30.0)
+            os.close(self._init)
+            self._init = None
+        elif not self._sandboxed and process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        if process.poll() is None and not self._sandboxed:
+            process.kill()
+        process.wait()
+
+
+def _execute(code: str) -> dict[str, Any]:
+    return {
+        "code": code,
+        "silent": False,
+        "store_history": True,
+        "user_expressions": {},
+        "allow_stdin": False,
+        "stop_on_error": False,
+    }
+
+
+def _receive(channel: zmq.Socket[bytes]) -> tuple[str, str, dict[str, Any]]:
+    """(id of the request, kind, content) of one message; empty when it is not one. Whoever wrote it is not trusted."""
+    frames = channel.recv_multipart()
+    try:
+        at = frames.index(b"<IDS|MSG>")
+        header, parent, _, content = (json.loads(frame) for frame in frames[at + 2 : at + 6])
+    except (ValueError, RecursionError):
+        return "", "", {}
+    if not all(isinstance(part, dict) for part in (header, parent, content)):
+        return "", "", {}
+    return str(parent.get("msg_id")), str(header.get("msg_type")), content
+
+
+def _asked_exit(reply: dict[str, Any]) -> bool:
+    payload = reply.get("payload")
+    entries = payload if isinstance(payload, list) else []
+    return any(
+        isinstance(entry, dict) and entry.get("source") == "ask_exit" and not entry.get("keepkernel")
+        for entry in entries
+    )
