@@ -28,8 +28,7 @@ def main() -> None:
     _limit(limits["memory"])
     app = IPKernelApp.instance()
     app.initialize(["-f", limits["connection"], "--HistoryManager.hist_file=:memory:"])
-    # The pipe the grader reads start-up errors from ends here. ipykernel has its own pipes on 1 and 2 by now, so
-    # this is the copy it keeps of the old ones.
+    sys.path.insert(0, "")  # as in a learner's own notebook; only now, so that the kernel itself is up by then
     app.start()
 
 
