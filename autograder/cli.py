@@ -1,4 +1,112 @@
-"""The command line: verbs, no logic."""
+"""The command line: verbs, no logic. Exit code 0: the work was done, bad hand-ins included; 1: something is blocked or
+a check failed; 2: wrong use.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder import course as courses
+from autograder.tomlfile import ContentError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="An auto-graded course on FSDP and sharded training.",
+    pretty_exceptions_enable=False,
+)
+
+CourseOption = Annotated[
+    Path | None,
+    typer.Option("--course", help="The course's folder (default: the one you are in).", metavar="DIR"),
+]
 
 
-def main() -> None: ...
+@app.command()
+def start(folder: Annotated[Path, typer.Argument(metavar="DIR")], course: CourseOption = None) -> None:
+    """Lay out your own working copy of levels, quizzes and labs in DIR."""
+    from autograder import start as starting
+
+    added = starting.start(courses.load(courses.find_root(course)), folder)
+    typer.echo(f"{len(added)} files in {folder}. Next: jupyter lab {folder}")
+
+
+@app.command()
+def grade(
+    course: CourseOption = None,
+    sample: Annotated[
+        Path | None,
+        typer.Option("--sample", help="Lay out the bundled sample class in DIR, grade it.", metavar="DIR"),
+    ] = None,
+    student: Annotated[str, typer.Option(help="Only this learner.")] = "",
+    assignment: Annotated[str, typer.Option(help="Only this assignment.")] = "",
+    jobs: Annotated[int, typer.Option(min=0, help="Hand-ins at once; 0: one for each core.")] = 0,
+    results: Annotated[
+        Path | None, typer.Option(help="Where verdicts go (default: results/ of the course).", metavar="DIR")
+    ] = None,
+    sandbox: Annotated[
+        bool, typer.Option("--sandbox/--no-sandbox", help="--no-sandbox: only for hand-ins of your own.")
+    ] = True,
+) -> None:
+    """Grade what is handed in below submitted/: notebooks, quizzes and labs."""
+    from autograder.report.grading import run
+
+    raise typer.Exit(
+        run(
+            courses.load(courses.find_root(course)),
+            sample=sample,
+            student=student,
+            assignment=assignment,
+            jobs=jobs,
+            results=results,
+            sandboxed=sandbox,
+        )
+    )
+
+
+@app.command()
+def build(
+    course: CourseOption = None,
+    check: Annotated[bool, typer.Option("--check", help="Only say what is not as built.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite built files edited by hand.")] = False,
+) -> None:
+    """Build exercises, quiz notebooks and lab stubs from solutions/ and quizbank/."""
+    from autograder.build import write
+    from autograder.build.outputs import outputs
+
+    loaded = courses.load(courses.find_root(course))
+    if check:
+        wrong = write.check(loaded.root, outputs(loaded))
+        for line in wrong:
+            typer.echo(line, err=True)
+        typer.echo("built files are as their sources build them" if not wrong else f"{len(wrong)} wrong")
+        raise typer.Exit(bool(wrong))
+    changed = write.build(loaded.root, outputs(loaded), force=force)
+    for line in changed:
+        typer.echo(line)
+    typer.echo(f"{len(changed)} files changed")
+
+
+@app.command()
+def verify(
+    course: CourseOption = None,
+    jobs: Annotated[int, typer.Option(min=0, help="Checks at once; 0: one for each core.")] = 0,
+    sandbox: Annotated[bool, typer.Option("--sandbox/--no-sandbox")] = True,
+) -> None:
+    """Prove the course: every stub fails, every solution passes, every attempt gets its verdict."""
+    from autograder.report.verifying import run
+
+    raise typer.Exit(run(courses.load(courses.find_root(course)), jobs=jobs, sandboxed=sandbox))
+
+
+def main() -> None:
+    """The console script. A wrong course or option is told in a sentence, exit code 2."""
+    try:
+        app()
+    except ContentError as error:
+        typer.echo(f"shardlab: {error}", err=True)
+        raise SystemExit(2) from error

@@ -43,7 +43,9 @@ def keys(course: Course, assignment: Assignment, notebook: NotebookNode) -> list
         exercise = region.exercise_of(cell.source)
         hidden = region.split(cell.source)[1]
         if exercise is None or not hidden.strip():
-            raise ContentError(f"{where}: {graded['grade_id']}: a check cell submits, and holds a hidden-test region")
+            raise ContentError(
+                f"{where}: {graded['grade_id']}: a check cell submits, and holds a hidden-test region"
+            )
         try:
             found.append(load_key(exercise, graded["points"], hidden, course, where=where))
         except KeyProblem as error:

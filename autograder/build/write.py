@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
-from autograder.build.outputs import outputs
-from autograder.content import Course
 from autograder.tomlfile import ContentError
 
 MANIFEST = "solutions/built.json"
@@ -19,12 +17,12 @@ _OWNED = ("exercises", "solutions/exercises")
 _PASSING = ("__pycache__", ".ipynb_checkpoints")
 
 
-def build(course: Course, *, force: bool = False) -> list[str]:
-    """Writes all built files and returns the paths that changed. Raises ContentError, before anything is written,
-    when a built file was edited by hand or a file nobody built lies among them; `force` overwrites the former.
+def build(root: Path, made: Mapping[str, bytes], *, force: bool = False) -> list[str]:
+    """Writes all built files (`made`: see outputs) below `root` and returns the paths that changed.
+
+    Raises ContentError, before anything is written, when a built file was edited by hand or a file nobody built lies
+    among them; `force` overwrites the former.
     """
-    root = course.root
-    made = outputs(course)
     before = _manifest(root)
     edited = [
         path
@@ -52,10 +50,8 @@ def build(course: Course, *, force: bool = False) -> list[str]:
     return changed + gone
 
 
-def check(course: Course) -> list[str]:
-    """What is wrong with the built files as they lie there, one sentence each; nothing when all is as built."""
-    root = course.root
-    made = outputs(course)
+def check(root: Path, made: Mapping[str, bytes]) -> list[str]:
+    """What is wrong with the built files as they lie below `root`, one sentence each; nothing when all is `made`."""
     if not made:
         return ["nothing to build: the course has no content"]
     said = []

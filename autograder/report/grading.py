@@ -1,0 +1,107 @@
+"""Shows `shardlab grade` at work: progress, the class's table, and where everything lies."""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from autograder import course as courses
+from autograder import grading
+from autograder.content import Course
+from autograder.engine import handins
+from autograder.notebooks import gradebook
+from autograder.report import table
+from autograder.sample.layout import layout
+from autograder.sandbox.bwrap import SandboxUnavailable
+from autograder.verdict import PartStatus, Status, Verdict
+
+
+def run(
+    course: Course,
+    *,
+    sample: Path | None,
+    student: str,
+    assignment: str,
+    jobs: int,
+    results: Path | None,
+    sandboxed: bool,
+) -> int:
+    """Grades the class of `course`, or the sample class laid out in `sample`, and returns the exit code."""
+    console = Console(highlight=False)
+    times: dict[str, float] = {}
+    if sample is not None:
+        with _timed(times, "lay out the sample class"):
+            course = courses.load(layout(course, sample))
+    found = handins.find(course, course.root / "submitted", student=student, assignment=assignment)
+    for line in found.ignored:
+        console.print(f"[yellow]ignored[/] {line}")
+    if not found.hand_ins:
+        console.print(f"nothing is handed in below {course.root / 'submitted'}")
+        return 2
+    options = grading.Options(
+        results=(results or course.root / "results").resolve(),
+        jobs=jobs or course.engine.jobs,
+        sandboxed=sandboxed,
+    )
+    options.results.mkdir(parents=True, exist_ok=True)
+    logging.basicConfig(filename=options.results / "grade.log", level=logging.WARNING, force=True)
+    with _timed(times, "enter the assignments in the gradebook"):
+        gradebook.generate(course.root, [a.name for a in course.assignments])
+    try:
+        with _timed(times, f"grade {len(found.hand_ins)} hand-ins"), _progress(console) as bar:
+            task = bar.add_task("grading", total=len(found.hand_ins))
+            verdicts = grading.grade(course, found, options, lambda verdict: _show(bar, task, verdict))
+    except SandboxUnavailable as error:
+        console.print(f"[red]not graded:[/] {error}")
+        return 1
+    assignments = [a for a in course.assignments if assignment in ("", a.name)]
+    verdicts += grading.absent(course, found, assignments, options.results)
+    with _timed(times, "export"):
+        grades = gradebook.export(course.root, options.results / "grades.csv")
+    names = [a.name for a in assignments]
+    (options.results / "table.csv").write_text(table.text(found.students, names, verdicts), encoding="utf-8")
+    console.print(table.rich_table(course.title, found.students, names, verdicts))
+    for what, seconds in times.items():
+        console.print(f"{seconds:6.1f} s  {what}")
+    console.print(f"gradebook  {course.root / 'gradebook.db'}")
+    console.print(f"grades     {grades}")
+    console.print(f"feedback   {course.root / 'feedback'}/<learner>/<assignment>/<assignment>.html")
+    console.print(f"verdicts   {options.results}/<learner>/<assignment>.json")
+    return 1 if any(map(_is_blocked, verdicts)) else 0
+
+
+class _timed:
+    """Notes how many seconds of wall time a step took."""
+
+    def __init__(self, times: dict[str, float], what: str) -> None:
+        self.times, self.what = times, what
+
+    def __enter__(self) -> None:
+        self.begun = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self.times[self.what] = time.perf_counter() - self.begun
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+    )
+
+
+def _show(bar: Progress, task: object, verdict: Verdict) -> None:
+    bar.update(task, advance=1, description=f"{verdict.student} {verdict.assignment}: {table.cell(verdict)}")  # type: ignore[arg-type]
+    if _is_blocked(verdict):
+        bar.console.print(f"[bold red]blocked[/] {verdict.student}/{verdict.assignment}: {verdict.reason}")
+
+
+def _is_blocked(verdict: Verdict) -> bool:
+    return verdict.status is Status.BLOCKED or any(p.status is PartStatus.BLOCKED for p in verdict.parts)
