@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.build.stub import BEGIN, END, strip
+from autograder.stub import BEGIN, END, strip
 
 
 def test_a_function_body_becomes_not_implemented() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nbformat import NotebookNode
 
-from autograder.build import stub
+from autograder import stub
 from autograder.build.source import assemble, code, markdown, metadata
 from autograder.content import Lab
 from autograder.tomlfile import ContentError

@@ -15,7 +15,7 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.build import stub
+from autograder import stub
 from autograder.tomlfile import ContentError
 
 OPTIONS = ("locked", "answer", "check", "essay")

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.build import stub
+from autograder import stub
 from autograder.build.source import grade_id
 from autograder.content import Assignment, Course
 
