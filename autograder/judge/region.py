@@ -6,7 +6,7 @@ import re
 
 BEGIN = "BEGIN HIDDEN TESTS"
 END = "END HIDDEN TESTS"
-_SUBMIT = re.compile(r'^submit\("([^"]+)"', re.MULTILINE)
+_SUBMIT = re.compile(r'^submit\(\s*"([^"]+)"', re.MULTILINE)
 
 
 def split(source: str) -> tuple[str, str]:

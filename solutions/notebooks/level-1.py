@@ -15,12 +15,13 @@
 # - tell an all-gather from a reduce-scatter, write both, and count what they move;
 # - place FSDP among the ZeRO stages, and say where the comparison ends.
 #
-# **How answers work.** Replace each `...` and each `raise NotImplementedError()`, run the cell, then run the `submit`
-# cell below it: it answers at once, and `...` simply counts as not answered yet.
+# **How answers work.** Replace each `...` and each `raise NotImplementedError()`, run the cell, then run the
+# `submit` cell below it: it answers at once, and `...` simply counts as not answered yet.
 #
-# - Give a quantity with its unit, as a text: `"112 GB"`. Any unit of the right kind will do (`"112e9 B"`, `"104.3 GiB"`).
-#   It counts as right within 1% of the exact value.
-# - GB means $10^9$ bytes and GiB means $2^{30}$ bytes. They are not the same, and this course never mixes them.
+# - Give a quantity with its unit, as a text: `"1.5 GB"`. Any unit of the right kind will do:
+#   `"1.5e9 B"` and `"1.397 GiB"` are the same answer. It counts as right within 1% of the exact value.
+# - GB means $10^9$ bytes and GiB means $2^{30}$ bytes. They are not the same, and this course never mixes
+#   them.
 # - A function is tried on examples here and on other inputs when it is graded.
 #
 # | symbol | meaning |
@@ -48,19 +49,21 @@ COLOUR = {
 #
 # Training stores more than the model. Each parameter $\theta$ comes with its gradient
 # $g = \partial \mathcal{L} / \partial \theta$, and Adam adds two running averages: the momentum $m$ of past gradients
-# and the variance $v$ of their squares. Two of the four, not three: the gradient belongs to training itself, not to the
-# optimizer.
+# and the variance $v$ of their squares. Two of the four, not three: the gradient belongs to training itself,
+# not to the optimizer.
 #
-# Kept in fp32, each of the four takes 4 bytes. **Mixed precision** in ZeRO's layout computes with 2-byte parameters and
-# gradients, and adds an fp32 *master* copy of the parameter, to which small updates do not get lost.
+# Kept in fp32, each of the four takes 4 bytes. **Mixed precision** in ZeRO's layout computes with 2-byte
+# parameters and gradients, and adds an fp32 *master* copy of the parameter, to which small updates do not get
+# lost.
 #
 # | regime | parameter | gradient | optimizer state | sum |
 # |---|---|---|---|---|
 # | fp32 Adam | 4 | 4 | 4 + 4 | 16 B |
 # | mixed, ZeRO layout | 2 | 2 | 4 (master) + 4 + 4 | 16 B |
 #
-# The sums agree; the splits do not. That matters as soon as a method shards only some of the rows, so every exercise
-# says which regime it is in.
+# The sums agree; the splits do not. That matters as soon as a method shards only some of the rows, so every
+# exercise says which regime it is in.
+
 
 # %%
 def column(ax, x, parts, shrink=1, label=True):
@@ -79,19 +82,25 @@ MIXED = [("parameter", 2), ("gradient", 2), ("fp32 master", 4), ("momentum", 4),
 fig, ax = plt.subplots(figsize=(5.5, 3.8), layout="constrained")
 column(ax, 0, FP32)
 column(ax, 1, MIXED)
-ax.set(xticks=[0, 1], xticklabels=["fp32 Adam", "mixed, ZeRO layout"], ylabel="bytes a parameter", yticks=range(0, 17, 4))
+ax.set(
+    xticks=[0, 1],
+    xticklabels=["fp32 Adam", "mixed, ZeRO layout"],
+    ylabel="bytes a parameter",
+    yticks=range(0, 17, 4),
+)
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %% [markdown]
-# *Picture: two columns of equal height, 16 bytes. Left, four boxes of 4 bytes: parameter, gradient, momentum, variance.
-# Right, five boxes: a 2-byte parameter and a 2-byte gradient, then master, momentum and variance of 4 bytes each.*
+# *Picture: two columns of equal height, 16 bytes. Left, four boxes of 4 bytes: parameter, gradient, momentum,
+# variance. Right, five boxes: a 2-byte parameter and a 2-byte gradient, then master, momentum and variance of
+# 4 bytes each.*
 
 # %% [markdown]
 # ## Replicas against shards
 #
-# **Plain data parallelism** gives each rank its own batch and a whole copy of everything above. Adding ranks adds
-# copies. **Full sharding** keeps one copy for the whole group: every array is cut into $N$ pieces,
+# **Plain data parallelism** gives each rank its own batch and a whole copy of everything above. Adding ranks
+# adds copies. **Full sharding** keeps one copy for the whole group: every array is cut into $N$ pieces,
 #
 # $$\theta = \big[\,\theta^{(0)} \mid \theta^{(1)} \mid \cdots \mid \theta^{(N-1)}\,\big],$$
 #
@@ -108,18 +117,20 @@ right.set(title="full sharding, N = 4")
 for ax in (left, right):
     ax.set(xticks=range(4), xticklabels=[f"GPU {rank}" for rank in range(4)])
     ax.spines[["top", "right"]].set_visible(False)
-fig.legend([plt.Rectangle((0, 0), 1, 1, color=COLOUR[name]) for name, _ in FP32], [name for name, _ in FP32], loc="outside right center")
+boxes = {name: plt.Rectangle((0, 0), 1, 1, color=COLOUR[name]) for name, _ in FP32}
+fig.legend(boxes.values(), boxes.keys(), loc="outside right center", frameon=False)
 plt.show()
 
 # %% [markdown]
-# *Picture: left, four GPUs with four equal full-height columns, carbon copies of one another. Right, the same four GPUs:
-# each column has the same four colours at a quarter of the height, inside a dotted outline of what it was.*
+# *Picture: left, four GPUs with four equal full-height columns, carbon copies of one another. Right, the same
+# four GPUs: each column has the same four colours at a quarter of the height, inside a dotted outline of what
+# it was.*
 
 # %% [markdown]
 # ## Exercise 1.1 · What is sharded?
 #
-# A training run dies with an out-of-memory error, somebody adds GPUs, and it dies again at the same place. To see why,
-# one has to know what more GPUs make smaller. *(4 points)*
+# A training run dies with an out-of-memory error, somebody adds GPUs, and it dies again at the same place. To
+# see why, one has to know what more GPUs make smaller. *(4 points)*
 #
 # **(a)** Of which of these does a rank hold only its $1/N$ under FSDP's full sharding?
 #
@@ -133,15 +144,15 @@ plt.show()
 #
 # Give the letters as a set, for instance `{"b", "e"}`.
 #
-# **(b)** A model of $P = 1.5 \times 10^9$ parameters is trained with fp32 Adam (16 bytes a parameter) on $N = 4$ GPUs with
-# full sharding. On each GPU the activations of its batch take 5 GB. How much do training state and activations take
-# together, on one GPU? Leave gathered layers out; they come in level 2.
+# **(b)** A model of $P = 1.5 \times 10^9$ parameters is trained with fp32 Adam (16 bytes a parameter) on
+# $N = 4$ GPUs with full sharding. On each GPU the activations of its batch take 5 GB. How much do training
+# state and activations take together, on one GPU? Leave gathered layers out; they come in level 2.
 #
-# **(c)** In general: write `per_rank(state, activations, N)`. `state` is one full copy of the training state and
-# `activations` what one rank's batch needs, both in bytes; return the bytes on one rank.
+# **(c)** In general: write `per_rank(state, activations, N)`. `state` is one full copy of the training state
+# and `activations` what one rank's batch needs, both in bytes; return the bytes on one rank.
 #
-# **(d)** So far each rank's batch was fixed. Now the *global* batch is fixed and is split over the ranks: with twice as
-# many of them, the activations on each rank are
+# **(d)** So far each rank's batch was fixed. Now the *global* batch is fixed and is split over the ranks:
+# with twice as many of them, the activations on each rank are
 #
 # | | |
 # |---|---|
@@ -151,8 +162,8 @@ plt.show()
 #
 # <details><summary>Hint</summary>
 #
-# Ask of each array: is it there between two steps, and does another rank have the same one? Activations come from a
-# rank's own samples. Nobody else has them, so there is no second copy to save.
+# Ask of each array: is it there between two steps, and does another rank have the same one? Activations come
+# from a rank's own samples. Nobody else has them, so there is no second copy to save.
 #
 # </details>
 
@@ -175,7 +186,9 @@ def per_rank(state, activations, N):
 
 
 # %% check="1.1" points=4
-submit("1.1", sharded=sharded, on_one_gpu=on_one_gpu, per_rank=per_rank, fixed_global_batch=fixed_global_batch)
+submit(
+    "1.1", sharded=sharded, on_one_gpu=on_one_gpu, per_rank=per_rank, fixed_global_batch=fixed_global_batch
+)
 ### BEGIN HIDDEN TESTS
 state = budget.state(budget.Method.DP, 1_500_000_000, 1, budget.FP32).total
 activations = 5 * 10**9
@@ -206,31 +219,33 @@ expect.function(
         "N": draw.choice([2, 3, 4, 8, 64, 1000]),
     },
     edges=[{"state": 16, "activations": 5, "N": 1}, {"state": 48, "activations": 0, "N": 3}],
-    examples=[{"state": 32 * 10**9, "activations": 10**9, "N": 8}, {"state": 10**9, "activations": 10**9, "N": 1}],
+    examples=[
+        {"state": 32 * 10**9, "activations": 10**9, "N": 8},
+        {"state": 10**9, "activations": 10**9, "N": 1},
+    ],
     wrong={
         "activations-are-sharded": lambda state, activations, N: budget.Fraction(state + activations, N),
         "state-is-replicated": lambda state, activations, N: state + activations,
         "activations-forgotten": lambda state, activations, N: budget.Fraction(state, N),
     },
 )
-expect.choice(
-    "fixed_global_batch", "a", among=["a", "b", "c"], wrong={"b": "activations-ignore-the-batch"}
-)
+expect.choice("fixed_global_batch", "a", among=["a", "b", "c"], wrong={"b": "activations-ignore-the-batch"})
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **What this means in practice.** When a sharded run is out of memory, first find out which part of the budget is full.
-# If it is the shard, more ranks help. If it is not, adding ranks at the same batch per GPU changes nothing: shrink the
-# batch per GPU, shorten the sequence, or recompute activations. PyTorch's memory snapshot shows which it is.
+# **What this means in practice.** When a sharded run is out of memory, first find out which part of the
+# budget is full. If it is the shard, more ranks help. If it is not, adding ranks at the same batch per GPU
+# changes nothing: shrink the batch per GPU, shorten the sequence, or recompute activations. PyTorch's memory
+# snapshot shows which it is.
 
 # %% [markdown]
 # ## Exercise 1.2 · Two collectives
 #
-# All of FSDP's traffic is made of two operations. Whoever can write them down on paper can count bytes, find a deadlock
-# and spot a wrong average. *(7 points)*
+# All of FSDP's traffic is made of two operations. Whoever can write them down on paper can count bytes, find
+# a deadlock and spot a wrong average. *(7 points)*
 #
-# The picture shows two operations, **A** and **B**, on three ranks. A box is one part of an array; its colour says
-# which part.
+# The picture shows two operations, **A** and **B**, on three ranks. A box is one part of an array; its colour
+# says which part.
 
 # %%
 PART = ["#56B4E9", "#E69F00", "#CC79A7"]
@@ -256,21 +271,24 @@ blocks(axes[1, 1], "B, after", [{rank: f"a{rank}+b{rank}+c{rank}"} for rank in r
 plt.show()
 
 # %% [markdown]
-# *Picture: in operation A, rank r starts with part r alone, and afterwards every rank has all three parts. In operation
-# B, every rank starts with an array of its own in three parts, and afterwards rank r has one part: the sum of part r over
-# all ranks.*
+# *Picture: in operation A, rank r starts with part r alone, and afterwards every rank has all three parts. In
+# operation B, every rank starts with an array of its own in three parts, and afterwards rank r has one part:
+# the sum of part r over all ranks.*
 #
-# **(a)** FSDP runs **A** on a layer's weights just before the layer computes, and **B** on its gradients just after its
-# backward. What are they called? Choose from `"all-gather"`, `"all-reduce"`, `"broadcast"`, `"reduce-scatter"`.
+# **(a)** FSDP runs **A** on a layer's weights just before the layer computes, and **B** on its gradients just
+# after its backward. What are they called? Choose from `"all-gather"`, `"all-reduce"`, `"broadcast"`,
+# `"reduce-scatter"`.
 #
-# **(b)** A gradient of 1200 MB is put through operation **B** on a ring of 6 ranks. How much does one rank keep, and
-# how much does it receive on the way?
+# **(b)** A gradient of 1200 MB is put through operation **B** on a ring of 6 ranks. How much does one rank
+# keep, and how much does it receive on the way?
 #
-# **(c)** Write `received(S, N)`: the bytes that one rank receives when **B** runs on an array of $S$ bytes on a ring of
+# **(c)** Write `received(S, N)`: the bytes that one rank receives when **B** runs on an array of $S$ bytes on
+# a ring of
 # $N$ ranks.
 #
-# **(d)** Write both operations on plain lists. `all_gather(shards)` takes one list for each rank and returns, for each
-# rank, what it holds afterwards. So does `reduce_scatter(grads)`; the gradients there have one length, which $N$ divides.
+# **(d)** Write both operations on plain lists. `all_gather(shards)` takes one list for each rank and returns,
+# for each rank, what it holds afterwards. So does `reduce_scatter(grads)`; the gradients there have one
+# length, which $N$ divides.
 #
 # ```python
 # all_gather([[1, 2], [3]])            ->  [[1, 2, 3], [1, 2, 3]]
@@ -282,14 +300,15 @@ plt.show()
 #
 # <details><summary>Hint for (b) and (c)</summary>
 #
-# On a ring, $N - 1$ rounds take place, and in each round a rank receives one part of size $S/N$. Try $N = 2$ with a
-# pencil, then ask what $N = 1$ must give.
+# On a ring, $N - 1$ rounds take place, and in each round a rank receives one part of size $S/N$. Try $N = 2$
+# with a pencil, then ask what $N = 1$ must give.
 #
 # </details>
 #
 # <details><summary>Hint for (d) and (e)</summary>
 #
-# `sum(column)` for `column in zip(*grads)` adds up what all ranks have at the same place. Rank $i$ keeps places $i k$ to
+# `sum(column)` for `column in zip(*grads)` adds up what all ranks have at the same place. Rank $i$ keeps
+# places $i k$ to
 # $(i+1) k - 1$, where $k$ is the length divided by $N$. The collective itself adds; who divides, and how often?
 #
 # </details>
@@ -321,7 +340,7 @@ def all_gather(shards):
 def reduce_scatter(grads):
     """grads[r]: the gradient of rank r; all of one length, which N = len(grads) divides. Returns each rank's part."""
     ### BEGIN SOLUTION
-    total = [sum(column) for column in zip(*grads)]
+    total = [sum(column) for column in zip(*grads, strict=True)]
     k = len(total) // len(grads)
     return [total[rank * k : (rank + 1) * k] for rank in range(len(grads))]
     ### END SOLUTION
@@ -349,7 +368,9 @@ submit(
 ### BEGIN HIDDEN TESTS
 S, N = 1200 * 10**6, 6
 names = ["all-gather", "all-reduce", "broadcast", "reduce-scatter"]
-expect.choice("operation_a", "all-gather", among=names, wrong={"reduce-scatter": "collectives-mixed-up"}, weight=0.5)
+expect.choice(
+    "operation_a", "all-gather", among=names, wrong={"reduce-scatter": "collectives-mixed-up"}, weight=0.5
+)
 expect.choice(
     "operation_b",
     "reduce-scatter",
@@ -425,7 +446,9 @@ expect.function(
     edges=[{"grads": [[3, 4, 5]]}, {"grads": [[1, -1], [-1, 1]]}],
     examples=[{"grads": [[1, 2], [30, 40]]}, {"grads": [[1, 2, 3], [10, 20, 30], [100, 200, 300]]}],
     wrong={
-        "gradients-are-all-reduced": lambda grads: [[sum(c) for c in zip(*grads, strict=True)] for _ in grads],
+        "gradients-are-all-reduced": lambda grads: [
+            [sum(c) for c in zip(*grads, strict=True)] for _ in grads
+        ],
         "scatter-without-reduce": lambda grads: parts(grads, own=True),
         "shard-of-the-wrong-rank": lambda grads: [parts(grads)[0] for _ in grads],
         "collectives-mixed-up": gathered_grads,
@@ -446,36 +469,38 @@ expect.function(
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **What this means in practice.** Traffic and memory are two counts. What a rank *keeps* falls as $1/N$; what it
-# *receives* grows towards the size of the array. Sharding over more GPUs saves memory, not traffic for each of them.
+# **What this means in practice.** Traffic and memory are two counts. What a rank *keeps* falls as $1/N$; what
+# it *receives* grows towards the size of the array. Sharding over more GPUs saves memory, not traffic for
+# each of them.
 #
-# The division by $N$ is real code with a real place. `torch.distributed` has `ReduceOp.AVG` for it, or it is done to the
-# gradient before or after the collective. Forget it, and the learning rate is in effect $N$ times too large under SGD;
-# Adam hides the mistake, because it divides the scale of the gradient out again.
+# The division by $N$ is real code with a real place. `torch.distributed` has `ReduceOp.AVG` for it, or it is
+# done to the gradient before or after the collective. Forget it, and the learning rate is in effect $N$ times
+# too large under SGD; Adam hides the mistake, because it divides the scale of the gradient out again.
 
 # %% [markdown]
 # ## Exercise 1.3 · FSDP among the ZeRO stages
 #
-# Papers say ZeRO, PyTorch says FSDP, and configuration files say `stage: 2`. One table serves all three. *(5 points)*
+# Papers say ZeRO, PyTorch says FSDP, and configuration files say `stage: 2`. One table serves all three. *(5
+# points)*
 #
 # ZeRO numbers its stages by how much of the training state is sharded; stage 0 is plain data parallelism.
 #
 # **(a)** FSDP's *full sharding* is ZeRO stage …? (A number from 0 to 3.)
 #
-# **(b)** With `fully_shard(module, reshard_after_forward=False)` a rank frees the gathered parameters only after
-# backward. From forward to backward, the memory of a rank is then most like that of stage …?
+# **(b)** With `fully_shard(module, reshard_after_forward=False)` a rank frees the gathered parameters only
+# after backward. From forward to backward, the memory of a rank is then most like that of stage …?
 #
-# **(c)** Write `keeps(stage, N)`: the fractions of parameters, gradients and optimizer state that one of $N$ ranks keeps
-# between steps, as a list of three numbers in this order.
+# **(c)** Write `keeps(stage, N)`: the fractions of parameters, gradients and optimizer state that one of $N$
+# ranks keeps between steps, as a list of three numbers in this order.
 #
-# **(d)** Shards are seldom all equal. FSDP2 cuts each parameter along its first dimension, as `torch.chunk` does: the
-# ranks take $\lceil \text{rows}/N \rceil$ rows each, in order, for as long as there are rows. Write
+# **(d)** Shards are seldom all equal. FSDP2 cuts each parameter along its first dimension, as `torch.chunk`
+# does: the ranks take $\lceil \text{rows}/N \rceil$ rows each, in order, for as long as there are rows. Write
 # `shard_rows(rows, N)`: the rows on each rank.
 #
 # <details><summary>Hint</summary>
 #
-# Each stage keeps what the one before it shards and adds one part. The first part to go is the largest one, which is
-# also the one that only the update needs. For (d), what is left over when rank $r$ takes its turn?
+# Each stage keeps what the one before it shards and adds one part. The first part to go is the largest one,
+# which is also the one that only the update needs. For (d), what is left over when rank $r$ takes its turn?
 #
 # </details>
 
@@ -503,7 +528,11 @@ def shard_rows(rows, N):
 
 # %% check="1.3" points=5
 submit(
-    "1.3", full_sharding=full_sharding, kept_until_backward=kept_until_backward, keeps=keeps, shard_rows=shard_rows
+    "1.3",
+    full_sharding=full_sharding,
+    kept_until_backward=kept_until_backward,
+    keeps=keeps,
+    shard_rows=shard_rows,
 )
 ### BEGIN HIDDEN TESTS
 expect.choice(
@@ -545,6 +574,7 @@ expect.function(
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **What this means in practice.** Read a configuration by what stays whole on a rank, not by its name. Hybrid modes, for
-# example, shard inside a node and replicate across nodes, so that a rank keeps more than $1/N$ of everything. And if a
-# checkpoint or a custom optimizer expects equal shards, look at the last ranks first: some hold less, some hold nothing.
+# **What this means in practice.** Read a configuration by what stays whole on a rank, not by its name. Hybrid
+# modes, for example, shard inside a node and replicate across nodes, so that a rank keeps more than $1/N$ of
+# everything. And if a checkpoint or a custom optimizer expects equal shards, look at the last ranks first:
+# some hold less, some hold nothing.

@@ -14,8 +14,9 @@
 # - say what a rank holds at the fullest moment of backward, and which layer decides it;
 # - write the whole budget as one function, and turn it round: how many GPUs does this model need?
 #
-# **How answers work.** Replace each `...` and each `raise NotImplementedError()`, run the cell, then run the `submit`
-# cell below it. Quantities are texts with a unit, like `"112 GB"`, and count as right within 1%; GB is $10^9$ bytes, GiB is
+# **How answers work.** Replace each `...` and each `raise NotImplementedError()`, run the cell, then run the
+# `submit` cell below it. Quantities are texts with a unit, like `"1.5 GB"`, and count as right within 1%; GB
+# is $10^9$ bytes, GiB is
 # $2^{30}$. Functions take and return plain bytes.
 #
 # **Precision.** Every exercise names its regime. These three come up:
@@ -39,9 +40,9 @@ BLUE, ORANGE, GREEN, PURPLE = "#56B4E9", "#E69F00", "#009E73", "#CC79A7"
 # %% [markdown]
 # ## Exercise 2.1 · The training state
 #
-# Before anything else is counted, the state must fit: it is there at every moment of training. A model of 7 billion
-# parameters is small by today's measure, and already the choice of method decides whether it trains on 80 GB cards.
-# *(6 points)*
+# Before anything else is counted, the state must fit: it is there at every moment of training. A model of 7
+# billion parameters is small by today's measure, and already the choice of method decides whether it trains
+# on 80 GB cards. *(6 points)*
 #
 # Let $P = 7 \times 10^9$ and $N = 8$.
 #
@@ -49,14 +50,16 @@ BLUE, ORANGE, GREEN, PURPLE = "#56B4E9", "#E69F00", "#009E73", "#CC79A7"
 #
 # **(b)** fp32 Adam, FSDP's full sharding: how much now?
 #
-# **(c)** Mixed precision in ZeRO's layout, ZeRO stage 1: how much now? Mind which rows of the table are sharded.
+# **(c)** Mixed precision in ZeRO's layout, ZeRO stage 1: how much now? Mind which rows of the table are
+# sharded.
 #
 # **(d)** Write `full_sharding(P, N)`: bytes of training state on one of $N$ ranks at 16 bytes a parameter.
 #
-# **(e)** Write `zero_state(stage, P, N, param, grad, optimizer)` for every stage from 0 to 3 and every regime; `param`,
-# `grad` and `optimizer` are bytes a parameter.
+# **(e)** Write `zero_state(stage, P, N, param, grad, optimizer)` for every stage from 0 to 3 and every
+# regime; `param`, `grad` and `optimizer` are bytes a parameter.
 #
-# For a check of (e): the ZeRO paper (arXiv 1910.02054) gives, for $P = 7.5 \times 10^9$, $N = 64$ and its mixed layout,
+# For a check of (e): the ZeRO paper (arXiv 1910.02054) gives, for $P = 7.5 \times 10^9$, $N = 64$ and its
+# mixed layout,
 #
 # | stage 0 | stage 1 | stage 2 | stage 3 |
 # |---|---|---|---|
@@ -101,7 +104,14 @@ def zero_state(stage, P, N, param, grad, optimizer):
 
 
 # %% check="2.1" points=6
-submit("2.1", dp=dp_memory, fsdp=fsdp_memory, zero1=zero1_memory, full_sharding=full_sharding, zero_state=zero_state)
+submit(
+    "2.1",
+    dp=dp_memory,
+    fsdp=fsdp_memory,
+    zero1=zero1_memory,
+    full_sharding=full_sharding,
+    zero_state=zero_state,
+)
 ### BEGIN HIDDEN TESTS
 P, N = 7 * 10**9, 8
 
@@ -188,48 +198,54 @@ expect.function(
         {"stage": 3, "P": 10**6, "N": 4, "param": 4, "grad": 4, "optimizer": 8},
     ],
     wrong={
-        "everything-divides-by-n": lambda stage, P, N, param, grad, optimizer: zero(3, P, N, param, grad, optimizer),
+        "everything-divides-by-n": lambda stage, P, N, param, grad, optimizer: zero(
+            3, P, N, param, grad, optimizer
+        ),
         "one-split-for-all-regimes": lambda stage, P, N, param, grad, optimizer: zero(stage, P, N, 4, 4, 8),
-        "zero-stage-mixed-up": lambda stage, P, N, param, grad, optimizer: zero(stage, P, N, optimizer, grad, param),
+        "zero-stage-mixed-up": lambda stage, P, N, param, grad, optimizer: zero(
+            stage, P, N, optimizer, grad, param
+        ),
     },
     weight=2,
 )
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **What this means in practice.** Try ZeRO stage 1 or 2 before full sharding: with one micro-batch a step they send no
-# more than plain data parallelism does. How far they carry depends on the split, so know yours. For the model of the
-# ZeRO paper, stage 1 leaves 31.4 GB on a rank in the mixed layout and 60.9 GB with fp32 Adam, from the same 120 GB. And
-# mixed precision by itself does not shrink the state: its master copy takes back what the 2-byte copies saved.
+# **What this means in practice.** Try ZeRO stage 1 or 2 before full sharding: with one micro-batch a step
+# they send no more than plain data parallelism does. How far they carry depends on the split, so know yours.
+# For the model of the ZeRO paper, stage 1 leaves 31.4 GB on a rank in the mixed layout and 60.9 GB with fp32
+# Adam, from the same 120 GB. And mixed precision by itself does not shrink the state: its master copy takes
+# back what the 2-byte copies saved.
 #
-# With $N = 1$ there is nothing to shard. FSDP2 then issues no collective at all, and FSDP1 switches to no sharding with
-# a warning.
+# With $N = 1$ there is nothing to shard. FSDP2 then issues no collective at all, and FSDP1 switches to no
+# sharding with a warning.
 
 # %% [markdown]
 # ## Exercise 2.2 · What a rank holds for a moment
 #
-# The shard is what lives from step to step. The run may still die in the middle of one, when a layer stands gathered on
-# the card. How much room must be left for that moment? *(6 points)*
+# The shard is what lives from step to step. The run may still die in the middle of one, when a layer stands
+# gathered on the card. How much room must be left for that moment? *(6 points)*
 #
-# FSDP cuts the model into **units**, usually one for each transformer block. In forward, a unit is gathered, used and
-# freed, while the next one is already being fetched, so that the link works while the GPU computes.
+# FSDP cuts the model into **units**, usually one for each transformer block. In forward, a unit is gathered,
+# used and freed, while the next one is already being fetched, so that the link works while the GPU computes.
 
 # %%
 fig, ax = plt.subplots(figsize=(7.5, 3), layout="constrained")
 for unit in range(6):
-    start, name = unit, f"unit {unit}"
-    ax.barh(-unit, 1, left=start, height=0.7, color=BLUE, edgecolor="black", linewidth=0.8)
-    ax.text(start + 0.5, -unit, "computes", ha="center", va="center", fontsize=9)
+    ax.barh(-unit, 1, left=unit, height=0.7, color=BLUE, edgecolor="black", linewidth=0.8)
+    ax.text(unit + 0.5, -unit, "computes", ha="center", va="center", fontsize=9)
     if unit:
-        ax.barh(-unit, 1, left=start - 1, height=0.7, color="white", edgecolor=BLUE, hatch="///")
-        ax.text(start - 0.5, -unit, "fetched", ha="center", va="center", fontsize=9, backgroundcolor="white")
-ax.set(xlabel="time in forward →", xticks=[], yticks=[-u for u in range(6)], yticklabels=[f"unit {u}" for u in range(6)])
+        ax.barh(-unit, 1, left=unit - 1, height=0.7, color="white", edgecolor=BLUE, hatch="///")
+        ax.text(unit - 0.5, -unit, "fetched", ha="center", va="center", fontsize=9, backgroundcolor="white")
+ax.set(xlabel="time in forward →", xticks=[], yticks=[-unit for unit in range(6)])
+ax.set_yticklabels([f"unit {unit}" for unit in range(6)])
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %% [markdown]
-# *Picture: a staircase of six units over time. Each unit has a hatched box, "fetched", directly followed by a full box,
-# "computes". At any time from the first fetch on, two units have a box: one computes, the next one is fetched.*
+# *Picture: a staircase of six units over time. Each unit has a hatched box, "fetched", directly followed by a
+# full box, "computes". At any time from the first fetch on, two units have a box: one computes, the next one
+# is fetched.*
 #
 # **Backward** walks from the last unit to the first. While a unit is at work there, a rank holds
 #
@@ -237,9 +253,10 @@ plt.show()
 # - its gradient, whole, until it is reduce-scattered;
 # - the gathered parameters of the unit that comes next *in backward*.
 #
-# The regime is mixed precision with FSDP2's policy: the shards are fp32, compute, gathered parameters and unsharded
-# gradients are bf16, 2 bytes each. The model is that of 2.1, $P = 7 \times 10^9$ on $N = 8$ GPUs with full sharding. Its
-# units are equal, $2.1 \times 10^8$ parameters each. Leave aside activations and what belongs to no block.
+# The regime is mixed precision with FSDP2's policy: the shards are fp32, compute, gathered parameters and
+# unsharded gradients are bf16, 2 bytes each. The model is that of 2.1, $P = 7 \times 10^9$ on $N = 8$ GPUs
+# with full sharding. Its units are equal, $2.1 \times 10^8$ parameters each. Leave aside activations and what
+# belongs to no block.
 #
 # **(a)** How much do the gathered parameters of one unit take on a rank?
 #
@@ -247,20 +264,21 @@ plt.show()
 #
 # **(c)** How much is that with its shard of the state?
 #
-# **(d)** Real units are not equal. Write `backward_peak(units, width)` for a list of unit sizes (parameters, in forward
-# order) and `width` bytes a number: the bytes beyond the shard at the fullest moment of backward. At the last unit in
-# backward there is nothing left to fetch.
+# **(d)** Real units are not equal. Write `backward_peak(units, width)` for a list of unit sizes (parameters,
+# in forward order) and `width` bytes a number: the bytes beyond the shard at the fullest moment of backward.
+# At the last unit in backward there is nothing left to fetch.
 #
 # <details><summary>Hint for (a) to (c)</summary>
 #
-# A matmul reads parameters and nothing else, so a gather moves parameters and nothing else, in the width that the matmul
-# reads. Then count the copies of one unit that the list above names.
+# A matmul reads parameters and nothing else, so a gather moves parameters and nothing else, in the width that
+# the matmul reads. Then count the copies of one unit that the list above names.
 #
 # </details>
 #
 # <details><summary>Hint for (d)</summary>
 #
-# There is one moment for each unit. Work out each of them and take the largest: it need not be at the largest unit.
+# There is one moment for each unit. Work out each of them and take the largest: it need not be at the largest
+# unit.
 #
 # </details>
 
@@ -279,15 +297,17 @@ def backward_peak(units, width):
     """
     ### BEGIN SOLUTION
     peak = 0
-    for l in range(len(units)):
-        prefetched = units[l - 1] if l > 0 else 0
-        peak = max(peak, (2 * units[l] + prefetched) * width)
+    for i in range(len(units)):
+        prefetched = units[i - 1] if i > 0 else 0
+        peak = max(peak, (2 * units[i] + prefetched) * width)
     return peak
     ### END SOLUTION
 
 
 # %% check="2.2" points=6
-submit("2.2", gathered=gathered, beyond_the_shard=beyond_the_shard, at_peak=at_peak, backward_peak=backward_peak)
+submit(
+    "2.2", gathered=gathered, beyond_the_shard=beyond_the_shard, at_peak=at_peak, backward_peak=backward_peak
+)
 ### BEGIN HIDDEN TESTS
 P, N, unit, regime = 7 * 10**9, 8, 210_000_000, budget.FSDP2_MIXED
 shard = budget.state(budget.Method.ZERO3, P, N, regime).total
@@ -348,8 +368,8 @@ expect.function(
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **What this means in practice.** The largest unit decides. "The buffer is 1-2% of the model" holds for some 50 to 100
-# equal layers; other models are far from it. Shares of all parameters:
+# **What this means in practice.** The largest unit decides. "The buffer is 1-2% of the model" holds for some
+# 50 to 100 equal layers; other models are far from it. Shares of all parameters:
 #
 # | unit | share of the model |
 # |---|---|
@@ -357,36 +377,38 @@ expect.function(
 # | the embedding of Llama-3-8B | 6.5% |
 # | its usual root unit: embedding, last norm, output head | 13.1% |
 #
-# So a buffer of 1.5 GB, which is often quoted for a 7B model, would be 10.7% of its bf16 parameters: too much for a
-# block, and too little for a root unit of 13.1%. The root unit's parameters stay gathered from forward to backward and
-# come on top of what you counted. PyTorch's own memory test for FSDP2 allows the three blocks of the list above and the
-# root's parameters beyond the shard. With `reduce_dtype=torch.float32` the gradient is also cast to 4 bytes for the
-# reduce-scatter.
+# So a buffer of 1.5 GB, which is often quoted for a 7B model, would be 10.7% of its bf16 parameters: too much
+# for a block, and too little for a root unit of 13.1%. The root unit's parameters stay gathered from forward
+# to backward and come on top of what you counted. PyTorch's own memory test for FSDP2 allows the three blocks
+# of the list above and the root's parameters beyond the shard. With `reduce_dtype=torch.float32` the gradient
+# is also cast to 4 bytes for the reduce-scatter.
 
 # %% [markdown]
 # ## Exercise 2.3 · One formula, both ways
 #
-# A budget is asked for in two ways: *does it fit on these GPUs*, and *how many GPUs must I ask for?* *(5 points)*
+# A budget is asked for in two ways: *does it fit on these GPUs*, and *how many GPUs must I ask for?* *(5
+# points)*
 #
-# At 16 bytes a parameter, full sharding, and $T$ bytes of working memory on each rank (gathered units, activations: all
-# that is not sharded), one rank needs $M(P, N, T)$ bytes. All parts: fp32 Adam.
+# At 16 bytes a parameter, full sharding, and $T$ bytes of working memory on each rank (gathered units,
+# activations: all that is not sharded), one rank needs $M(P, N, T)$ bytes. All parts: fp32 Adam.
 #
 # **(a)** Write `memory(P, N, T)`.
 #
 # **(b)** Evaluate it for $P = 175 \times 10^9$ (GPT-3's size), $N = 64$, $T = 0$.
 #
-# **(c)** The same model with $T = 10$ GB on cards of 80 GB: what is the least number of GPUs? A need of exactly 80 GB
-# counts as fitting.
+# **(c)** The same model with $T = 10$ GB on cards of 80 GB: what is the least number of GPUs? A need of
+# exactly 80 GB counts as fitting.
 #
-# **(d)** Write `smallest_world(P, T, card)`: the least $N$ with which it fits on cards of `card` bytes, and 0 if no
-# number of GPUs is enough.
+# **(d)** Write `smallest_world(P, T, card)`: the least $N$ with which it fits on cards of `card` bytes, and 0
+# if no number of GPUs is enough.
 #
 # <details><summary>Hint</summary>
 #
-# For (d) solve $M(P, N, T) \le \text{card}$ for $N$ and round the right way. When is there no solution, and can $N$ come
-# out as 0 when there is one?
+# For (d) solve $M(P, N, T) \le \text{card}$ for $N$ and round the right way. When is there no solution, and
+# can $N$ come out as 0 when there is one?
 #
 # </details>
+
 
 # %% answer="2.3"
 def memory(P, N, T):
@@ -492,7 +514,8 @@ expect.function(
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Your `memory` as a picture: 1.5 billion parameters, and 8 GB of working memory that no rank shares with another.
+# Your `memory` as a picture: 1.5 billion parameters, and 8 GB of working memory that no rank shares with
+# another.
 
 # %%
 try:
@@ -505,7 +528,9 @@ else:
     fig, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
     places = range(len(world))
     ax.bar(places, [T / 1e9] * len(world), 0.7, color=ORANGE, edgecolor="black", label="working memory T")
-    ax.bar(places, shards, 0.7, [T / 1e9] * len(world), color=BLUE, edgecolor="black", label="shard of the state")
+    ax.bar(
+        places, shards, 0.7, [T / 1e9] * len(world), color=BLUE, edgecolor="black", label="shard of the state"
+    )
     ax.axhline(24, color="black", linestyle="--", linewidth=1)
     ax.text(len(world) - 0.6, 24.5, "a 24 GB card", ha="right", va="bottom")
     ax.set(xticks=places, xticklabels=world, xlabel="ranks N", ylabel="GB on one rank")
@@ -514,39 +539,44 @@ else:
     plt.show()
 
 # %% [markdown]
-# *Picture: a bar for each N from 1 to 64. The upper part, the shard of the state, halves from bar to bar until it cannot
-# be seen. The lower part, the working memory, has the same height in every bar: a floor.*
+# *Picture: a bar for each N from 1 to 64. The upper part, the shard of the state, halves from bar to bar
+# until it cannot be seen. The lower part, the working memory, has the same height in every bar: a floor.*
 #
-# **What this means in practice.** More ranks help as long as the shard is the larger part. Past that point the floor is
-# what you pay for, and the next GB comes from smaller batches, checkpointed activations or smaller units. Leave room, too:
-# the CUDA context, the allocator's gaps and communication buffers are in no formula on this page.
+# **What this means in practice.** More ranks help as long as the shard is the larger part. Past that point
+# the floor is what you pay for, and the next GB comes from smaller batches, checkpointed activations or
+# smaller units. Leave room, too: the CUDA context, the allocator's gaps and communication buffers are in no
+# formula on this page.
 
 # %% [markdown]
 # ## Exercise 2.4 · Tell a colleague
 #
 # This one is read and graded by a person. *(2 points)*
 #
-# A colleague plans to train a model of 3 billion parameters with fp32 Adam and full sharding on 4 GPUs with 16 GB each,
-# and writes: *"16 × 3 ÷ 4 = 12 GB, so 4 GB stay free and it fits."*
+# A colleague plans to train a model of 3 billion parameters with fp32 Adam and full sharding on 4 GPUs with
+# 16 GB each, and writes: *"16 × 3 ÷ 4 = 12 GB, so 4 GB stay free and it fits."*
 #
-# In four to six sentences, tell them what the sum leaves out, what you would ask before you say yes or no, and one change
-# that would help if it does not fit. Write into the next cell.
+# In four to six sentences, tell them what the sum leaves out, what you would ask before you say yes or no,
+# and one change that would help if it does not fit. Write into the next cell.
 
 # %% [markdown] essay="2.4" points=2
-# The 12 GB are right for what they count: parameters, gradients and Adam's moments, 16 bytes a parameter, divided over
-# four ranks. Activations are not in the sum, and sharding does not divide them. In backward a rank also holds the largest
-# unit's gathered parameters, its unsharded gradient and the parameters of the unit fetched ahead, in fp32 here, besides
-# the root unit. I would ask for batch and sequence length, and for the size of the largest unit, embedding included.
-# If it does not fit: checkpoint activations or lower the batch per GPU, and only more ranks if the shard is what is full.
+# The 12 GB are right for what they count: parameters, gradients and Adam's moments, 16 bytes a parameter,
+# divided over four ranks. Activations are not in the sum, and sharding does not divide them. In backward a
+# rank also holds the largest unit's gathered parameters, its unsharded gradient and the parameters of the
+# unit fetched ahead, in fp32 here, besides the root unit. I would ask for batch and sequence length, and for
+# the size of the largest unit, embedding included. If it does not fit: checkpoint activations or lower the
+# batch per GPU, and only more ranks if the shard is what is full.
 #
 # === BEGIN MARK SCHEME ===
 #
 # Half a point each, to a sum of 2:
 #
 # - activations are missing from the sum, and sharding does not divide them;
-# - the transient memory is missing: at least gathered parameters **and** one of unsharded gradient, prefetched unit, root;
-# - asks for something that decides it: batch per GPU, sequence length, size of the largest unit, measured peak;
-# - the change named acts on the part that is full (checkpointing or a smaller batch for activations, finer units for the
-#   transient part, more ranks or 8-bit moments for the shard). "More GPUs" alone, without saying for what, earns nothing.
+# - the transient memory is missing: at least gathered parameters **and** one of unsharded gradient,
+#   prefetched unit, root;
+# - asks for something that decides it: batch per GPU, sequence length, size of the largest unit, measured
+#   peak;
+# - the change named acts on the part that is full (checkpointing or a smaller batch for activations, finer
+#   units for the transient part, more ranks or 8-bit moments for the shard). "More GPUs" alone, without
+#   saying for what, earns nothing.
 #
 # === END MARK SCHEME ===
