@@ -20,6 +20,10 @@ from autograder.tomlfile import ContentError
 
 OPTIONS = ("locked", "answer", "check", "essay")
 _ID = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+_JUPYTEXT = (
+    "lines_to_next_cell",
+    "lines_to_end_of_cell_marker",
+)  # its notes on blank lines, which formatters add
 _PREFIX = {"locked": "ro", "answer": "ans", "check": "ex", "essay": "essay"}
 
 
@@ -117,7 +121,7 @@ def _cell(path: Path, line: int, cell: NotebookNode) -> NotebookNode:
     def wrong(what: str) -> ContentError:
         return ContentError(f"{path}:{line}: {what}")
 
-    given = dict(cell.metadata)
+    given = {name: value for name, value in cell.metadata.items() if name not in _JUPYTEXT}
     points = given.pop("points", None)
     kinds = [option for option in OPTIONS if option in given]
     names = {option: str(given.pop(option)) for option in kinds}

@@ -2,7 +2,6 @@
 # title: "Level 1 · Recognition"
 # level: 1
 # ---
-
 # %% [markdown]
 # # Level 1 · Recognition
 #

@@ -2,7 +2,6 @@
 # title: "Level 2 · Application"
 # level: 2
 # ---
-
 # %% [markdown]
 # # Level 2 · Application
 #
