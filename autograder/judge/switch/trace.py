@@ -1,0 +1,78 @@
+"""What happened in a case: one frozen record for every call a rank made, in the order the switch saw them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+P2P = frozenset({"send", "recv"})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of one rank.
+
+    `rank`, `peer`, `root` and `group` are global ranks (`peer` None: a receive from anybody). `bytes` is the payload this
+    rank handed in, `received` what it got back. `order`, `waited` and `done` count the switch's events: when the call
+    came, when the rank first stood still for it, when it was answered; None: never. A call that is done before the
+    rank stands still for it has no `waited`, except where completions are held back.
+    """
+
+    rank: int
+    seq: int
+    kind: str
+    group: tuple[int, ...]
+    bytes: int
+    received: int
+    dtype: str
+    red: str | None
+    peer: int | None
+    root: int | None
+    tag: int
+    sizes: tuple[int, ...]
+    offered: bool
+    order: int
+    waited: int | None
+    done: int | None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """All calls of a case, in the order they came."""
+
+    calls: tuple[Call, ...]
+
+    def __iter__(self) -> Iterator[Call]:
+        return iter(self.calls)
+
+    def __len__(self) -> int:
+        return len(self.calls)
+
+    def of(self, rank: int, *kinds: str) -> tuple[Call, ...]:
+        """The calls of one rank, of these kinds (none given: all), in its own order."""
+        return tuple(c for c in self.calls if c.rank == rank and (not kinds or c.kind in kinds))
+
+    def where(self, keep: Callable[[Call], bool]) -> Trace:
+        """The calls `keep` says yes to."""
+        return Trace(tuple(c for c in self.calls if keep(c)))
+
+    def digest(self) -> str:
+        """A hash of what every rank called, in its own order. Which rank was first among equals does not enter."""
+        rows = sorted(
+            (
+                c.rank,
+                c.seq,
+                c.kind,
+                c.group,
+                c.bytes,
+                c.dtype,
+                c.red,
+                -1 if c.peer is None else c.peer,
+                c.root,
+                c.tag,
+            )
+            for c in self.calls
+        )
+        return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
