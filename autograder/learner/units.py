@@ -98,8 +98,12 @@ def split(text: str) -> tuple[Fraction, str]:
     clean = _clean(text)
     found = _NUMBER.match(clean)
     if not found:
-        raise UnitProblem(f"'{clip(text)}' does not start with a number; write a number and a unit, such as '3 GB'")
-    number = _number(found["whole"], found["part"] or found["dot"], found["exp"] or found["power"], found["sign"])
+        raise UnitProblem(
+            f"'{clip(text)}' does not start with a number; write a number and a unit, such as '3 GB'"
+        )
+    number = _number(
+        found["whole"], found["part"] or found["dot"], found["exp"] or found["power"], found["sign"]
+    )
     if found["under"]:
         below = _number(found["under"], None, None, "")
         if not below:
@@ -109,10 +113,12 @@ def split(text: str) -> tuple[Fraction, str]:
         number *= _SCALES[found["scale"].casefold()]
     rest = clean[found.end() :].strip()
     if re.match(r",[0-9]", rest):
-        raise UnitProblem(f"'{clip(text)}' has a comma in the number; write a decimal point, such as '1.5 GB'")
+        raise UnitProblem(
+            f"'{clip(text)}' has a comma in the number; write a decimal point, such as '1.5 GB'"
+        )
     if re.match(r"(?:\*|x |×|·|\+|-|\(|\^|[0-9.]|/ *[0-9(])", rest):
         raise UnitProblem(
-            f"'{clip(text)}' is a calculation, and texts are not worked out; write one number and a unit, or give a number"
+            f"'{clip(text)}' is a calculation, and texts are not worked out; write one number and a unit"
         )
     return number, rest
 
@@ -204,16 +210,31 @@ _WORDS: dict[tuple[tuple[str, int], ...], tuple[str, str]] = {
     (): ("a plain number", "a plain number, without a unit"),
     (("[information]", 1),): ("an amount of memory", "an amount of memory in bytes, such as '3 GB'"),
     (("[time]", 1),): ("a time", "a time, such as '20 ms'"),
-    (("[information]", 1), ("[time]", -1)): ("a speed in bytes or bits a second", "a speed, such as '50 GB/s'"),
+    (("[information]", 1), ("[time]", -1)): (
+        "a speed in bytes or bits a second",
+        "a speed, such as '50 GB/s'",
+    ),
     (("[parameter]", 1),): ("a number of parameters", "a number of parameters, such as '7e9'"),
     (("[element]", 1),): ("a number of elements", "a number of elements, such as '4e6'"),
     (("[token]", 1),): ("a number of tokens", "a number of tokens, such as '2048'"),
     (("[operation]", 1),): ("a number of operations", "a number of operations, such as '3 TFLOP'"),
-    (("[operation]", 1), ("[time]", -1)): ("operations a second", "operations a second, such as '300 TFLOP/s'"),
-    (("[information]", 1), ("[parameter]", -1)): ("bytes a parameter", "bytes a parameter, such as '2 B/param'"),
+    (("[operation]", 1), ("[time]", -1)): (
+        "operations a second",
+        "operations a second, such as '300 TFLOP/s'",
+    ),
+    (("[information]", 1), ("[parameter]", -1)): (
+        "bytes a parameter",
+        "bytes a parameter, such as '2 B/param'",
+    ),
     (("[information]", 1), ("[token]", -1)): ("bytes a token", "bytes a token, such as '2 B/token'"),
-    (("[information]", 1), ("[element]", -1)): ("bytes an element", "bytes an element, such as '4 B/element'"),
-    (("[information]", -1), ("[operation]", 1)): ("operations a byte", "operations a byte, such as '100 FLOP/B'"),
+    (("[information]", 1), ("[element]", -1)): (
+        "bytes an element",
+        "bytes an element, such as '4 B/element'",
+    ),
+    (("[information]", -1), ("[operation]", 1)): (
+        "operations a byte",
+        "operations a byte, such as '100 FLOP/B'",
+    ),
 }
 
 
@@ -261,7 +282,9 @@ def _ask(text: str) -> Asked:
         return Asked("", Fraction(1), ())
     registry = _registry()
     total = registry.Quantity(Fraction(1), registry.parse_units(_for_pint(_clean(text)))).to_base_units()
-    dimension = tuple(sorted((str(name), int(power)) for name, power in total.dimensionality.items() if power))
+    dimension = tuple(
+        sorted((str(name), int(power)) for name, power in total.dimensionality.items() if power)
+    )
     return Asked(text, Fraction(total.magnitude), dimension)
 
 
@@ -290,5 +313,7 @@ def _name(spelling: str) -> str:
         return exact
     near = sorted({known for known in table if known.casefold() == spelling.casefold()})
     if near:
-        raise UnitProblem(f"'{clip(spelling)}' can be read in more than one way; did you mean {' or '.join(near)}?")
+        raise UnitProblem(
+            f"'{clip(spelling)}' can be read in more than one way; did you mean {' or '.join(near)}?"
+        )
     raise UnitProblem(f"'{clip(spelling)}' is not a unit this course knows")

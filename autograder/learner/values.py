@@ -49,7 +49,9 @@ class Value:
             case "number":
                 return _number_text(self.data)
             case "list":
-                return "[" + ", ".join(str(v) for v in self.data[:20]) + (", …]" if len(self.data) > 20 else "]")
+                return (
+                    "[" + ", ".join(str(v) for v in self.data[:20]) + (", …]" if len(self.data) > 20 else "]")
+                )
             case "missing":
                 return "..."
             case "function":
@@ -119,10 +121,13 @@ def _from_array(answer: Any) -> object:
 
 
 def _rational_text(above: int, below: int) -> str:
-    for part in (above, below):
-        if abs(part).bit_length() > DIGITS_LIMIT * 3.32:  # Python refuses to print very long integers
-            return ("-" if above < 0 else "") + ("1e" + str(int(part.bit_length() * 0.30103)) if part is above else "0")
-    return f"{above}" if below == 1 else f"{above}/{below}"
+    longest = DIGITS_LIMIT * 3  # bits: Python refuses to print very long integers, and nobody reads them
+    if max(above.bit_length(), below.bit_length()) <= longest:
+        return f"{above}" if below == 1 else f"{above}/{below}"
+    try:
+        return float.__repr__(above / below)
+    except OverflowError:
+        return f"{'-' if above < 0 else ''}1e{int((above.bit_length() - below.bit_length()) * 0.30103)}"
 
 
 def _parameters(answer: Callable[..., Any]) -> list[str]:
@@ -256,6 +261,11 @@ def allowed(right: Fraction, rel: float, asked: units.Asked) -> tuple[Fraction, 
     return right - width, right + width
 
 
+def distance(number: Fraction, known: Fraction) -> Fraction:
+    """How far a number is from a known one, relative to that; for choosing the nearest of two."""
+    return abs(number - known) / abs(known) if known else abs(number)
+
+
 def same(right: Value, given: Value, asked: units.Asked, rel: float) -> bool:
     """Whether `given` is the answer `right`: numbers and quantities within `rel`, texts but for case and spaces,
     lists element by element. Raises NotReadable when a number was asked for and something else was given.
@@ -280,3 +290,8 @@ def same(right: Value, given: Value, asked: units.Asked, rel: float) -> bool:
 def plain(text: str) -> str:
     """A text without case and with single spaces, for comparing."""
     return " ".join(text.split()).casefold()
+
+
+def bare_function(value: Value) -> str:
+    """What is wrong with a value where a function was asked for."""
+    return f"{what(value)}; this asks for a function, without calling it (no parentheses)"
