@@ -28,7 +28,9 @@ def main() -> None:
     _limit(limits["memory"])
     app = IPKernelApp.instance()
     app.initialize(["-f", limits["connection"], "--HistoryManager.hist_file=:memory:"])
-    sys.path.insert(0, "")  # as in a learner's own notebook; only now, so that the kernel itself is up by then
+    sys.path.insert(
+        0, ""
+    )  # as in a learner's own notebook; only now, so that the kernel itself is up by then
     app.start()
 
 

@@ -92,7 +92,9 @@ class BoxedKernel:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(self, code: str, *, seconds: float, hear: Hear, hurry: Callable[[], bool] = lambda: False) -> Ended:
+    def run(
+        self, code: str, *, seconds: float, hear: Hear, hurry: Callable[[], bool] = lambda: False
+    ) -> Ended:
         """Runs one cell for at most `seconds`. Once `hurry()` is true the cell gets one more second."""
         request = self._send("shell", "execute_request", _execute(code))
         end = time.monotonic() + seconds
@@ -258,17 +260,15 @@ class BoxedKernel:
 
     def _await_ready(self, end: float) -> None:
         """Until a request is answered and its echo comes by iopub: subscribing takes a moment of its own."""
-        while True:
+        heard: list[str] = []
+        while not heard:
             self._still_starting(end)
-            heard: list[str] = []
             request = self._send("shell", "kernel_info_request", {})
             reply = self._wait(request, end, lambda kind, _: heard.append(kind), lambda: False)
             stop = time.monotonic() + 0.2
             while reply is not None and not heard and time.monotonic() < stop:
                 self._take_output(request, lambda kind, _: heard.append(kind), 50)
-            if reply is not None and heard:
-                self._drain(request, lambda *_: None)
-                return
+        self._drain(request, lambda *_: None)
 
     def _still_starting(self, end: float) -> None:
         if not self.alive():
@@ -291,9 +291,7 @@ class BoxedKernel:
             self._sockets[channel].send_multipart(frames, zmq.DONTWAIT)
         return str(message["header"]["msg_id"])
 
-    def _wait(
-        self, request: str, end: float, hear: Hear, hurry: Callable[[], bool]
-    ) -> dict[str, Any] | None:
+    def _wait(self, request: str, end: float, hear: Hear, hurry: Callable[[], bool]) -> dict[str, Any] | None:
         """The reply to `request`; None when time is up or the kernel is gone."""
         poller = zmq.Poller()
         poller.register(self._sockets["shell"], zmq.POLLIN)

@@ -1,0 +1,204 @@
+"""Grades one notebook hand-in: a folder in, a verdict and the notebook with the judge's outputs out.
+
+Pure: touches no gradebook and no results, so that many may run at once, in threads or processes.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+import secrets
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+from nbformat import NotebookNode
+
+from autograder.content import Assignment, Course
+from autograder.engine import explanation, labcells
+from autograder.engine.cells import Cells, Ran, Trouble
+from autograder.judge.exercise import CellFailure, judge_cell
+from autograder.judge.key import Key, load_key
+from autograder.notebooks import page, preflight, source
+from autograder.notebooks.preflight import Prepared
+from autograder.notebooks.source import Source, SourceCell
+from autograder.sandbox.kernel import KernelStartError
+from autograder.verdict import Part, PartStatus, Status, Verdict, total, unscored
+
+Graded = tuple[Verdict, NotebookNode]
+
+
+def grade_notebook(
+    course: Course, assignment: Assignment, student: str, folder: Path, *, sandboxed: bool, run: str
+) -> Graded:
+    """The verdict on what `student` handed in in `folder`, and the notebook with the judge's outputs written into
+    its check cells. Takes labs too. Never raises on what was handed in; what goes wrong on our side gives `blocked`.
+    """
+    begun = time.monotonic()
+    known: Source | None = None
+    try:
+        known = source.read(assignment.notebook)
+        if assignment.kind == "lab":
+            verdict, notebook = labcells.grade(course, assignment, student, folder, known, sandboxed, run)
+        else:
+            verdict, notebook = _twice(course, assignment, student, folder, known, sandboxed)
+    except Exception as error:  # the promise of this function: an exception of ours blocks this hand-in alone
+        verdict, notebook = blocked(assignment, student, known, f"{type(error).__name__}: {error}")
+    seconds = round(time.monotonic() - begun, 3)
+    return msgspec.structs.replace(verdict, seconds=seconds, sandboxed=sandboxed, run=run), notebook
+
+
+def blocked(assignment: Assignment, student: str, known: Source | None, why: str) -> Graded:
+    """The verdict for a hand-in that could not be graded through a fault of ours or of the machine's."""
+    verdict = Verdict(
+        student=student,
+        assignment=assignment.name,
+        status=Status.BLOCKED,
+        score=None,
+        max_score=known.max_score if known else 0.0,
+        reason=why,
+    )
+    notebook = preflight.placeholder(known, why).notebook if known else NotebookNode(cells=[])
+    return verdict, notebook
+
+
+def keys(course: Course, known: Source) -> dict[str, Key]:
+    """The keys of all check cells by grade id. Raises KeyProblem."""
+    return {
+        cell.grade_id: load_key(
+            exercise=cell.exercise,
+            points=cell.points,
+            region_text=cell.hidden,
+            course=course,
+            where=f"{known.name}: {cell.grade_id}",
+        )
+        for cell in known.cells.values()
+        if cell.kind == "check"
+    }
+
+
+def unread(assignment: Assignment, student: str, known: Source, prepared: Prepared) -> Verdict:
+    """The verdict for a hand-in without anything to run."""
+    return Verdict(
+        student=student,
+        assignment=assignment.name,
+        status=Status.ABSENT if prepared.absent else Status.UNGRADABLE,
+        score=None,
+        max_score=known.max_score,
+        reason=prepared.problem,
+        notes=prepared.notes,
+        submission=prepared.digest,
+    )
+
+
+def _twice(
+    course: Course, assignment: Assignment, student: str, folder: Path, known: Source, sandboxed: bool
+) -> Graded:
+    """A kernel that does not come up is tried once more before it blocks the hand-in."""
+    try:
+        return _grade(course, assignment, student, folder, known, sandboxed)
+    except KernelStartError:
+        return _grade(course, assignment, student, folder, known, sandboxed)
+
+
+def _grade(
+    course: Course, assignment: Assignment, student: str, folder: Path, known: Source, sandboxed: bool
+) -> Graded:
+    prepared = preflight.prepare(folder, known)
+    if prepared.problem:
+        return unread(assignment, student, known, prepared), prepared.notebook
+    all_keys = keys(course, known)
+    with tempfile.TemporaryDirectory(prefix="shardlab-files-") as name:
+        notes = preflight.copy_files(folder, Path(name))
+        seed = secrets.token_bytes(16)
+        with Cells(Path(name), course.limits, sandboxed, seed) as cells:
+            parts = _run(course, prepared.notebook, known, all_keys, cells, seed)
+    verdict = Verdict(
+        student=student,
+        assignment=assignment.name,
+        status=Status.GRADED,
+        score=total(parts),
+        max_score=known.max_score,
+        parts=tuple(parts),
+        notes=(*prepared.notes, *notes),
+        submission=prepared.digest,
+    )
+    return verdict, prepared.notebook
+
+
+def _run(
+    course: Course, notebook: NotebookNode, known: Source, all_keys: dict[str, Key], cells: Cells, seed: bytes
+) -> list[Part]:
+    parts: dict[str, tuple[Part, ...]] = {}
+    troubles: list[Trouble] = []
+    above: list[str] = []  # the learner's texts since the last check cell: what that answer is made of
+    for cell in notebook.cells:
+        marked = known.cells.get(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+        if marked is not None and marked.kind == "check":
+            ran = cells.run(_check_code(marked), all_keys[marked.grade_id])
+            answer = hashlib.sha256("\0".join(above).encode()).hexdigest()
+            judged = _judge(course, all_keys[marked.grade_id], ran, seed, answer)
+            judged = _explain(judged, marked, troubles)
+            parts[marked.grade_id] = judged
+            cell.outputs = page.outputs(judged, course.misconceptions)
+            cell.source = (
+                marked.node.source
+            )  # with its region, as nbgrader keeps it: this notebook is for graders
+            above = []
+        elif marked is not None and marked.kind == "essay":
+            essay = explanation.judge(marked, cell)
+            parts[marked.grade_id] = (essay,)
+        elif cell.cell_type == "code" and cell.source.strip():
+            ran = cells.run(cell.source)
+            cell.outputs = ran.outputs
+            troubles += [ran.trouble] if ran.trouble else []
+            if marked is None or marked.kind == "answer":
+                above.append(cell.source)
+    return [part for name in known.cells for part in parts.get(name, ())]
+
+
+def _judge(course: Course, key: Key, ran: Ran, seed: bytes, answer: str) -> tuple[Part, ...]:
+    failure = CellFailure(ran.trouble.status, ran.trouble.reason) if ran.trouble else None
+    return judge_cell(
+        key, ran.heard, seed=seed, misconceptions=course.misconceptions, failure=failure, answer_hash=answer
+    )
+
+
+def _check_code(marked: SourceCell) -> str:
+    """What the kernel gets of a check cell: our text without its region. Names nobody defined count as `...`, so that
+    one forgotten answer does not cost its neighbours; `submit` is ours again, should a learner have used the name.
+    """
+    names = sorted(set().union(*_names(marked.shown).values()))
+    unset = f"globals().update({{n: ... for n in {names!r} if n not in globals()}})"
+    return f"from autograder import submit; {unset}\n{marked.shown}"
+
+
+def _explain(judged: Iterable[Part], marked: SourceCell, troubles: list[Trouble]) -> tuple[Part, ...]:
+    """Says of a missing answer what became of the cell that should have made it."""
+    by_part = _names(marked.shown)
+    everything = set().union(*by_part.values())
+    told = []
+    for part in judged:
+        if part.status is PartStatus.MISSING:
+            names = by_part.get(part.id.rpartition("/")[2], everything)
+            found = [t for t in troubles if any(re.search(rf"\b{re.escape(n)}\b", t.text) for n in names)]
+            if found:
+                why = f"the cell that makes this answer was {found[-1].reason}".replace("was this cell", "")
+                more = {"key": part.key, "answer": part.answer, "evidence": part.evidence}
+                part = unscored(part.id, found[-1].status, part.max_score, why, **more)
+        told.append(part)
+    return tuple(told)
+
+
+def _names(shown: str) -> dict[str, set[str]]:
+    """For each keyword of the `submit` call in a check cell, the names its value is made of."""
+    for node in ast.walk(ast.parse(shown)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "submit":
+            return {
+                str(word.arg): {n.id for n in ast.walk(word.value) if isinstance(n, ast.Name)}
+                for word in node.keywords
+            }
+    return {}

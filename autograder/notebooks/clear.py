@@ -1,0 +1,37 @@
+"""Stubs by our rule in nbgrader's generate_assignment: `name = ...` at top level, NotImplementedError in functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader import utils
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from autograder import stub
+
+TEXT_STUB = "YOUR ANSWER HERE"
+
+
+def released(source: str, cell_type: str) -> str:
+    """What a learner gets of an answer cell with this instructor source. Raises ValueError where a code cell holds
+    no solution region, since its stub would be the answer.
+    """
+    if cell_type == "markdown":
+        return TEXT_STUB
+    if not stub.has_region(source):
+        raise ValueError(f"an answer cell holds no `{stub.BEGIN}`: {source[:80]!r}")
+    return stub.strip(source)
+
+
+class ClearSolutions(NbGraderPreprocessor):
+    """Stands in for nbgrader's preprocessor of the same name."""
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        if utils.is_solution(cell):
+            cell.source = released(cell.source, cell.cell_type)
+        elif cell.cell_type == "code" and stub.has_region(cell.source):
+            raise RuntimeError(f"a solution region outside an answer cell: {cell.source[:80]!r}")
+        return cell, resources

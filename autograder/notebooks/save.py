@@ -1,0 +1,111 @@
+"""nbgrader's SaveAutoGrades, replaced: enters what the verdict says, which outputs alone cannot carry."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Unicode
+
+from autograder import course, verdict
+from autograder.engine import explanation
+from autograder.notebooks import source
+from autograder.notebooks.source import Source, SourceCell
+from autograder.verdict import Part, PartStatus, Status, Verdict, scored, total
+
+
+class SaveGrades(NbGraderPreprocessor):
+    """Writes scores, statuses and comments into the gradebook, and the verdict into results/."""
+
+    root = Unicode(help="the course's folder").tag(config=True)
+    results = Unicode(help="where verdicts are written: <results>/<student>/<assignment>.json").tag(
+        config=True
+    )
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        found: Verdict = resources["shardlab"]
+        known = source.read(course.load(Path(self.root)).assignment(found.assignment).notebook)
+        results = Path(self.results)
+        before = previous(results, found)
+        with Gradebook(resources["nbgrader"]["db_url"]) as gradebook:
+            final = enter(gradebook, found, known, before)
+            gradebook.db.commit()
+        verdict.write(final, results)
+        resources["shardlab"] = final
+        return nb, resources
+
+
+def previous(results: Path, found: Verdict) -> Verdict | None:
+    """The verdict this one replaces, None where there is none that can be read."""
+    try:
+        return verdict.read(results / found.student / f"{found.assignment}.json")
+    except (OSError, ValueError):
+        return None
+
+
+def enter(gradebook: Gradebook, found: Verdict, known: Source, before: Verdict | None) -> Verdict:
+    """Enters `found` into the gradebook and returns it with the hand grades that still stand. A hand grade stands
+    while the answer it was given for is the same; otherwise its cell waits for a person again.
+    """
+    old = answers(before, known) if before else {}
+    new = answers(found, known)
+    parts: list[Part] = []
+    for cell in known.graded:
+        mine = parts_of(found, cell)
+        grade = gradebook.find_grade(cell.grade_id, known.name, found.assignment, found.student)
+        score = total(mine) if mine and found.status is Status.GRADED else None
+        if found.status is Status.REJECTED:
+            score = 0.0
+        grade.auto_score = score
+        stands = grade.manual_score is not None and bool(old.get(cell.grade_id))
+        stands = stands and old[cell.grade_id] == new.get(cell.grade_id)
+        grade.needs_manual_grade = not stands if grade.manual_score is not None else score is None
+        if stands and cell.kind == "essay" and mine:
+            mine = (_by_hand(mine[0], grade.manual_score, grade.extra_credit),)
+        parts += mine
+    _comments(gradebook, found, known)
+    if found.status is not Status.GRADED:
+        return found
+    return msgspec.structs.replace(found, parts=tuple(parts), score=total(parts))
+
+
+def parts_of(found: Verdict, cell: SourceCell) -> tuple[Part, ...]:
+    """The parts of a verdict that belong to one graded cell."""
+    if cell.kind == "essay":
+        return tuple(part for part in found.parts if part.id == explanation.part_id(cell))
+    if cell.kind == "task":
+        return tuple(part for part in found.parts if part.id == cell.grade_id.removeprefix("task-"))
+    return tuple(part for part in found.parts if part.id.startswith(f"{cell.exercise}/"))
+
+
+def answers(found: Verdict, known: Source) -> dict[str, str]:
+    """What each graded cell's answer was, as a hash; cells whose answer is not known are left out."""
+    made = {cell.grade_id: "".join(part.answer for part in parts_of(found, cell)) for cell in known.graded}
+    return {name: answer for name, answer in made.items() if answer}
+
+
+def _by_hand(part: Part, manual: float, extra: float | None) -> Part:
+    """The part as a person graded it. The gradebook may hold more than the maximum; a verdict does not."""
+    points = manual + (extra or 0.0)
+    share = min(1.0, max(0.0, points / part.max_score)) if part.max_score and math.isfinite(points) else 0.0
+    return scored(part.id, share, part.max_score, "graded by hand", answer=part.answer)
+
+
+def _comments(gradebook: Gradebook, found: Verdict, known: Source) -> None:
+    """nbgrader's comments stand at answer cells; the reasons stand below them already, in the check cell."""
+    waiting: list[str] = []
+    for cell in known.cells.values():
+        if cell.kind in ("answer", "essay"):
+            waiting.append(cell.grade_id)
+        if cell.kind in ("check", "essay"):
+            parts = parts_of(found, cell)
+            untouched = bool(parts) and all(part.status is PartStatus.MISSING for part in parts)
+            for name in waiting:
+                entry = gradebook.find_comment(name, known.name, found.assignment, found.student)
+                entry.auto_comment = "No response." if untouched else None
+            waiting = []
