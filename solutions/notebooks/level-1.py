@@ -116,7 +116,7 @@ right.set(title="full sharding, N = 4")
 for ax in (left, right):
     ax.set(xticks=range(4), xticklabels=[f"GPU {rank}" for rank in range(4)])
     ax.spines[["top", "right"]].set_visible(False)
-boxes = {name: plt.Rectangle((0, 0), 1, 1, color=COLOUR[name]) for name, _ in FP32}
+boxes = {name: plt.Rectangle((0, 0), 1, 1, color=COLOUR[name]) for name, _ in reversed(FP32)}
 fig.legend(boxes.values(), boxes.keys(), loc="outside right center", frameon=False)
 plt.show()
 
@@ -241,7 +241,7 @@ expect.choice("fixed_global_batch", "a", among=["a", "b", "c"], wrong={"b": "act
 # ## Exercise 1.2 · Two collectives
 #
 # All of FSDP's traffic is made of two operations. Whoever can write them down on paper can count bytes, find
-# a deadlock and spot a wrong average. *(7 points)*
+# a deadlock and spot a wrong average. *(6 points)*
 #
 # The picture shows two operations, **A** and **B**, on three ranks. A box is one part of an array; its colour
 # says which part.
@@ -258,6 +258,7 @@ def blocks(ax, title, rows):
             ax.text(part + 0.47, rank, text, ha="center", va="center", fontsize=10)
     ax.set(title=title, xlim=(-0.1, 3.05), ylim=(2.6, -0.6), xticks=[], yticks=range(3))
     ax.set_yticklabels([f"rank {rank}" for rank in range(3)])
+    ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
 
 
@@ -352,7 +353,7 @@ def mean_shards(grads):
     ### END SOLUTION
 
 
-# %% check="1.2" points=7
+# %% check="1.2" points=6
 submit(
     "1.2",
     operation_a=operation_a,
@@ -424,10 +425,6 @@ def parts(grads, own=None, divide=1):
     return [[budget.Fraction(x, divide) for x in row[r * k : (r + 1) * k]] for r, row in enumerate(rows)]
 
 
-def gathered_grads(grads):
-    return gathered(grads)
-
-
 numbers = draw.integers(-50, 50)
 gradients = draw.lists(draw.lists(numbers, min=12, max=12), min=2, max=4)
 expect.function(
@@ -450,7 +447,7 @@ expect.function(
         ],
         "scatter-without-reduce": lambda grads: parts(grads, own=True),
         "shard-of-the-wrong-rank": lambda grads: [parts(grads)[0] for _ in grads],
-        "collectives-mixed-up": gathered_grads,
+        "collectives-mixed-up": lambda grads: gathered(grads),
     },
 )
 expect.function(
@@ -551,7 +548,8 @@ expect.function(
     "keeps",
     like=lambda stage, N: list(budget.kept(budget.stage(stage), N)),
     given={"stage": draw.integers(0, 3), "N": draw.choice([2, 3, 4, 8, 64, 1000])},
-    edges=[{"stage": 3, "N": 1}, {"stage": 0, "N": 8}],
+    edges=[{"stage": 3, "N": 1}, *({"stage": stage, "N": 5} for stage in range(4))],
+    draws=24,
     examples=[{"stage": 1, "N": 4}, {"stage": 2, "N": 2}, {"stage": 3, "N": 8}],
     wrong={
         "zero-stage-mixed-up": lambda stage, N: list(budget.kept(budget.stage(stage), N))[::-1],
@@ -561,7 +559,7 @@ expect.function(
 )
 expect.function(
     "shard_rows",
-    like=budget.chunk_rows,
+    like=lambda rows, N: budget.chunk_rows(rows, N),
     given={"rows": draw.integers(1, 60), "N": draw.integers(2, 12)},
     edges=[{"rows": 5, "N": 1}, {"rows": 1, "N": 6}],
     examples=[{"rows": 8, "N": 4}, {"rows": 7, "N": 3}, {"rows": 3, "N": 8}],

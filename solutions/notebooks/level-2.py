@@ -158,6 +158,7 @@ expect.quantity(
         budget.gb(on_one(2, budget.MIXED)): "zero-stage-mixed-up",
         budget.gb(on_one(3, budget.MIXED)): "zero-stage-mixed-up",
         budget.gb(on_one(0, budget.MIXED)): "state-is-replicated",
+        budget.gb(on_one(1, budget.FP32) / 2): "mixed-precision-halves-state",
         budget.mistaken_gib(on_one(1, budget.MIXED)): "gib-for-gb",
     },
     because="Parameters and gradients, 2 + 2 bytes, stay whole; the 12 bytes of optimizer state are sharded.",
@@ -191,6 +192,7 @@ expect.function(
         {"stage": 3, "P": 1000, "N": 1, "param": 2, "grad": 2, "optimizer": 12},
         {"stage": 0, "P": 1000, "N": 8, "param": 4, "grad": 4, "optimizer": 8},
     ],
+    draws=24,
     examples=[
         {"stage": 1, "P": 7_500_000_000, "N": 64, "param": 2, "grad": 2, "optimizer": 12},
         {"stage": 2, "P": 7_500_000_000, "N": 64, "param": 2, "grad": 2, "optimizer": 12},
@@ -223,7 +225,7 @@ expect.function(
 # ## Exercise 2.2 · What a rank holds for a moment
 #
 # The shard is what lives from step to step. The run may still die in the middle of one, when a layer stands
-# gathered on the card. How much room must be left for that moment? *(6 points)*
+# gathered on the card. How much room must be left for that moment? *(5 points)*
 #
 # FSDP cuts the model into **units**, usually one for each transformer block. In forward, a unit is gathered,
 # used and freed, while the next one is already being fetched, so that the link works while the GPU computes.
@@ -242,9 +244,8 @@ ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %% [markdown]
-# *Picture: a staircase of six units over time. Each unit has a hatched box, "fetched", directly followed by a
-# full box, "computes". At any time from the first fetch on, two units have a box: one computes, the next one
-# is fetched.*
+# *Picture: a staircase of six units over time. Each unit has a full box, "computes", and all but the first a
+# hatched box before it, "fetched". While one unit computes, the next one is fetched.*
 #
 # **Backward** walks from the last unit to the first. While a unit is at work there, a rank holds
 #
@@ -303,7 +304,7 @@ def backward_peak(units, width):
     ### END SOLUTION
 
 
-# %% check="2.2" points=6
+# %% check="2.2" points=5
 submit(
     "2.2", gathered=gathered, beyond_the_shard=beyond_the_shard, at_peak=at_peak, backward_peak=backward_peak
 )
@@ -509,6 +510,7 @@ expect.function(
         "optimizer-state-forgotten": lambda P, T, card: least(P, T, card, 8),
         "rounded-down": lambda P, T, card: (16 * P) // (card - T) if card > T else 0,
     },
+    weight=2,
 )
 ### END HIDDEN TESTS
 
@@ -531,7 +533,7 @@ else:
         places, shards, 0.7, [T / 1e9] * len(world), color=BLUE, edgecolor="black", label="shard of the state"
     )
     ax.axhline(24, color="black", linestyle="--", linewidth=1)
-    ax.text(len(world) - 0.6, 24.5, "a 24 GB card", ha="right", va="bottom")
+    ax.text(2.5, 24.4, "a 24 GB card", ha="center", va="bottom")
     ax.set(xticks=places, xticklabels=world, xlabel="ranks N", ylabel="GB on one rank")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)

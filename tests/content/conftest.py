@@ -1,0 +1,57 @@
+"""The bank and the keys of the notebooks, read from the text sources alone."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import pytest
+from nbformat import NotebookNode
+
+from autograder.build import source
+from autograder.content import BankFile, Item, Misconception, MisconceptionFile
+from autograder.judge.key import Key, load_key
+from autograder.judge.region import split
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Bank:
+    """What of a course a key needs."""
+
+    items: dict[str, Item]
+    misconceptions: dict[str, Misconception]
+
+
+def table(name: str) -> dict[str, object]:
+    return tomllib.loads((ROOT / f"quizbank/{name}.toml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def bank() -> Bank:
+    items = msgspec.convert(table("sharding-basics"), BankFile).item
+    beliefs = msgspec.convert(table("misconceptions"), MisconceptionFile).misconception
+    return Bank({item.id: item for item in items}, {belief.id: belief for belief in beliefs})
+
+
+@pytest.fixture(scope="session")
+def notebooks() -> dict[str, NotebookNode]:
+    paths = sorted((ROOT / "solutions/notebooks").glob("level-*.py"))
+    return {path.stem: source.read(path) for path in paths}
+
+
+@pytest.fixture(scope="session")
+def keys(bank: Bank, notebooks: dict[str, NotebookNode]) -> dict[str, Key]:
+    """The key of every check cell, by exercise."""
+    found = {}
+    for name, notebook in notebooks.items():
+        for cell in notebook.cells:
+            ident = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+            if ident.startswith("ex-"):
+                exercise = ident.removeprefix("ex-").replace("-", ".")
+                points = cell.metadata["nbgrader"]["points"]
+                found[exercise] = load_key(exercise, points, split(cell.source)[1], bank, name)
+    return found
