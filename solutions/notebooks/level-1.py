@@ -52,7 +52,7 @@ COLOUR = {
 # not to the optimizer.
 #
 # Kept in fp32, each of the four takes 4 bytes. **Mixed precision** in ZeRO's layout computes with 2-byte
-# parameters and gradients, and adds an fp32 *master* copy of the parameter, to which small updates do not get
+# parameters and gradients, and adds an fp32 *master* copy of the parameter, in which small updates do not get
 # lost.
 #
 # | regime | parameter | gradient | optimizer state | sum |

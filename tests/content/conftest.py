@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 import pytest
 from nbformat import NotebookNode
+from prose import ROOT, table
 
 from autograder.build import source
 from autograder.content import BankFile, Item, Misconception, MisconceptionFile
 from autograder.judge.key import Key, load_key
 from autograder.judge.region import split
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
@@ -24,10 +21,6 @@ class Bank:
 
     items: dict[str, Item]
     misconceptions: dict[str, Misconception]
-
-
-def table(name: str) -> dict[str, object]:
-    return tomllib.loads((ROOT / f"quizbank/{name}.toml").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="session")

@@ -41,7 +41,12 @@ def read(name: str) -> str:
     if name in NOTEBOOKS:
         notebook = source.read(ROOT / f"solutions/notebooks/{name}.py")
         return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    return "\n".join(_texts(tomllib.loads((ROOT / f"quizbank/{name}.toml").read_text(encoding="utf-8"))))
+    return "\n".join(_texts(table(name)))
+
+
+def table(name: str) -> dict[str, Any]:
+    """A file of the bank as it stands, before any check."""
+    return tomllib.loads((ROOT / f"quizbank/{name}.toml").read_text(encoding="utf-8"))
 
 
 def _texts(value: Any) -> list[str]:

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from typing import Any
 
-from conftest import table
 from nbformat import NotebookNode
+from prose import table
 
 from autograder.judge.key import Key
 
