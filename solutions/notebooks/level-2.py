@@ -15,8 +15,7 @@
 #
 # **How answers work.** Replace each `...` and each `raise NotImplementedError()`, run the cell, then run the
 # `submit` cell below it. Quantities are texts with a unit, like `"1.5 GB"`, and count as right within 1%; GB
-# is $10^9$ bytes, GiB is
-# $2^{30}$. Functions take and return plain bytes.
+# is $10^9$ bytes, GiB is $2^{30}$ bytes. Functions take and return plain bytes.
 #
 # **Precision.** Every exercise names its regime. These three come up:
 #
@@ -34,7 +33,7 @@ import matplotlib.pyplot as plt
 from autograder import submit
 
 # Colours that stay apart for every kind of colour vision (Okabe and Ito).
-BLUE, ORANGE, GREEN, PURPLE = "#56B4E9", "#E69F00", "#009E73", "#CC79A7"
+BLUE, ORANGE = "#56B4E9", "#E69F00"
 
 # %% [markdown]
 # ## Exercise 2.1 · The training state
@@ -52,7 +51,8 @@ BLUE, ORANGE, GREEN, PURPLE = "#56B4E9", "#E69F00", "#009E73", "#CC79A7"
 # **(c)** Mixed precision in ZeRO's layout, ZeRO stage 1: how much now? Mind which rows of the table are
 # sharded.
 #
-# **(d)** Write `full_sharding(P, N)`: bytes of training state on one of $N$ ranks at 16 bytes a parameter.
+# **(d)** Write `full_sharding(P, N)`: bytes of training state on one of $N$ ranks with full
+# sharding and fp32 Adam.
 #
 # **(e)** Write `zero_state(stage, P, N, param, grad, optimizer)` for every stage from 0 to 3 and every
 # regime; `param`, `grad` and `optimizer` are bytes a parameter.
@@ -382,6 +382,35 @@ expect.function(
 # to backward and come on top of what you counted. PyTorch's own memory test for FSDP2 allows the three blocks
 # of the list above and the root's parameters beyond the shard. With `reduce_dtype=torch.float32` the gradient
 # is also cast to 4 bytes for the reduce-scatter.
+
+# %% [markdown]
+# Your `backward_peak` as a picture: 7 billion parameters in bf16, cut into more and more equal units.
+
+# %%
+try:
+    cuts = [1, 2, 4, 8, 16, 32, 64]
+    peaks = [backward_peak([7e9 / cut] * cut, 2) / 1e9 for cut in cuts]
+except NotImplementedError:
+    print("Write backward_peak(units, width) in 2.2, run its cell, then run this one again.")
+else:
+    fig, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
+    bars = ax.bar(range(len(cuts)), peaks, 0.7, color=BLUE, edgecolor="black")
+    ax.bar_label(bars, fmt="%.2f", padding=2)
+    ax.set(
+        xticks=range(len(cuts)),
+        xticklabels=cuts,
+        xlabel="number of equal units",
+        ylabel="GB beyond the shard",
+    )
+    ax.spines[["top", "right"]].set_visible(False)
+    plt.show()
+
+# %% [markdown]
+# *Picture: a bar for each number of units from 1 to 64. The bars fall; from the second one on, each is half as
+# high as the one before.*
+#
+# Finer units need less room, but more and smaller gathers, each of which pays the latency of the link. One
+# unit for each block is the usual middle.
 
 # %% [markdown]
 # ## Exercise 2.3 · One formula, both ways
