@@ -396,6 +396,7 @@ else:
     fig, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
     bars = ax.bar(range(len(cuts)), peaks, 0.7, color=BLUE, edgecolor="black")
     ax.bar_label(bars, fmt="%.2f", padding=2)
+    ax.margins(y=0.1)
     ax.set(
         xticks=range(len(cuts)),
         xticklabels=cuts,
