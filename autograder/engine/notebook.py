@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
+import nbformat
 from nbformat import NotebookNode
 
 from autograder.content import Assignment, Course
@@ -61,7 +62,7 @@ def blocked(assignment: Assignment, student: str, known: Source | None, why: str
         max_score=known.max_score if known else 0.0,
         reason=why,
     )
-    notebook = preflight.placeholder(known, why).notebook if known else NotebookNode(cells=[])
+    notebook = preflight.placeholder(known, why).notebook if known else nbformat.from_dict({"cells": []})
     return verdict, notebook
 
 

@@ -7,9 +7,11 @@ notebook, a lab handed in as lab.py alone. Here every folder is one hand-in; wha
 from __future__ import annotations
 
 import glob
+import importlib
 from pathlib import Path
 
 from nbgrader.converters import Autograde, NbGraderException
+from nbgrader.coursedir import CourseDirectory
 
 
 class EveryFolder(Autograde):
@@ -18,7 +20,8 @@ class EveryFolder(Autograde):
     def init_notebooks(self) -> None:
         self.assignments = {}
         self.notebooks = []
-        pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
+        course = self._course()
+        pattern = self._format_source(course.assignment_id, course.student_id)
         for folder in map(Path, sorted(glob.glob(pattern))):  # noqa: PTH207  (an absolute pattern of nbgrader's)
             if folder.is_dir():
                 self.assignments[str(folder)] = [str(folder / f"{folder.name}.ipynb")]
@@ -32,14 +35,16 @@ class EveryFolder(Autograde):
         for path in source.rglob("*"):
             # nbgrader copies what it finds, and would follow a link out of the hand-in, or wait on a pipe for ever.
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
-                self.coursedir.ignore = [*self.coursedir.ignore, path.name]
+                course = self._course()
+                course.ignore = [*course.ignore, path.name]
         super().init_assignment(assignment_id, student_id)
+
+    def _course(self) -> CourseDirectory:
+        assert self.coursedir is not None
+        return self.coursedir
 
 
 def install() -> None:
     """Makes nbgrader's own commands and formgrader use it. There is no trait for the class, so the name is set."""
-    import nbgrader.apps.api
-    import nbgrader.apps.autogradeapp
-
-    nbgrader.apps.api.Autograde = EveryFolder
-    nbgrader.apps.autogradeapp.Autograde = EveryFolder
+    for name in ("nbgrader.apps.api", "nbgrader.apps.autogradeapp"):
+        vars(importlib.import_module(name))["Autograde"] = EveryFolder

@@ -6,7 +6,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader import utils
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors.base import NbGraderPreprocessor
 
 from autograder import stub
 

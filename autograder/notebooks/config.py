@@ -40,12 +40,8 @@ def configure(config: Config, root: Path, *, results: Path | None = None, sandbo
         theirs.CheckCellMetadata,
     ]
     config.Autograde.exporter_class = Preflight
-    config.Autograde.sanitize_preprocessors = [
-        theirs.ClearOutput,
-        theirs.OverwriteKernelspec,
-        theirs.OverwriteCells,
-        theirs.CheckCellMetadata,
-    ]
+    # Preflight has put the course's own cells in place; what nbgrader would restore comes from the gradebook.
+    config.Autograde.sanitize_preprocessors = [theirs.ClearOutput]
     config.Autograde.autograde_preprocessors = [
         Execute,
         SaveGrades,
@@ -63,8 +59,9 @@ def configure(config: Config, root: Path, *, results: Path | None = None, sandbo
     config.GenerateFeedback.post_convert_hook = feedback.Hook(root)
     for section in (config.Preflight, config.Execute, config.SaveGrades):
         section.root = str(root)
+    for section in (config.Preflight, config.SaveGrades):
+        section.results = str(results or root / "results")
     config.Execute.sandboxed = sandboxed
-    config.SaveGrades.results = str(results or root / "results")
     batch.install()
     # nbgrader calls the program `alembic` by name when it makes a gradebook; it lies beside this Python, which need
     # not be on the PATH.

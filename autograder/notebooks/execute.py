@@ -8,7 +8,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors.base import NbGraderPreprocessor
 from traitlets import Bool, Unicode
 
 from autograder import course
@@ -42,11 +42,9 @@ class Execute(NbGraderPreprocessor):
 
     def _grade(self, root: Path, student: str, assignment: str) -> Ready:
         loaded = course.load(root)
-        folder = Path(
-            self.parent.parent.coursedir.format_path(
-                self.parent.parent.coursedir.submitted_directory, student, assignment
-            )
-        )
+        converter: Any = self.parent.parent  # type: ignore[union-attr]  # the exporter's, which is Autograde
+        coursedir = converter.coursedir
+        folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
         return grade_notebook(
             loaded,
             loaded.assignment(assignment),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors.base import NbGraderPreprocessor
 
 from autograder.judge import region
 from autograder.notebooks.page import GRADERS

@@ -46,13 +46,15 @@ def outputs(parts: Iterable[Part], beliefs: Mapping[str, Belief]) -> list[Notebo
 
 def note(text: str) -> NotebookNode:
     """A line of ours among a learner's outputs."""
-    return new_output("display_data", {"text/plain": text})
+    made: NotebookNode = new_output("display_data", {"text/plain": text})
+    return made
 
 
 def file_shown(name: str, text: str) -> NotebookNode:
     """A learner's file, to be read and not run."""
     body = f"<details><summary>{html.escape(name)}</summary><pre>{html.escape(text)}</pre></details>"
-    return new_output("display_data", {"text/html": body, "text/plain": text})
+    made: NotebookNode = new_output("display_data", {"text/html": body, "text/plain": text})
+    return made
 
 
 def _points(part: Part) -> str:

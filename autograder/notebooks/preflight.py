@@ -182,7 +182,7 @@ def _decode(content: bytes) -> str:
 def _from_old(found: dict[str, Any]) -> dict[str, Any]:
     """A notebook of format 3, as Jupyter reads it."""
     try:
-        made: dict[str, Any] = nbformat.convert(nbformat.from_dict(found), 4)
+        made: dict[str, Any] = dict(nbformat.convert(nbformat.from_dict(found), 4))
     except Exception as error:  # a converter for files Jupyter wrote, fed with whatever was handed in
         raise Unreadable(f"an old notebook that cannot be converted ({type(error).__name__})") from None
     return made

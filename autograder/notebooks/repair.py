@@ -89,6 +89,7 @@ def _ours(known: SourceCell, raw: dict[str, Any], text: str, notes: list[str]) -
 
 
 def _theirs(raw: dict[str, Any], text: str, number: int, source: Source, notes: list[str]) -> NotebookNode:
+    made: NotebookNode
     if raw["cell_type"] == "code":
         made = new_code_cell(_without_region(text, f"number {number + 1}", notes))
     elif raw["cell_type"] == "markdown":

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.preprocessors.base import NbGraderPreprocessor
 from traitlets import Unicode
 
 from autograder import course, verdict
 from autograder.engine import explanation
 from autograder.notebooks import source
 from autograder.notebooks.source import Source, SourceCell
-from autograder.verdict import Part, PartStatus, Status, Verdict, scored, total
+from autograder.verdict import Part, PartStatus, Status, Verdict, scored, total, unscored
 
 
 class SaveGrades(NbGraderPreprocessor):
@@ -31,7 +32,7 @@ class SaveGrades(NbGraderPreprocessor):
         found: Verdict = resources["shardlab"]
         known = source.read(course.load(Path(self.root)).assignment(found.assignment).notebook)
         results = Path(self.results)
-        before = previous(results, found)
+        before = previous(results, found.student, found.assignment)
         with Gradebook(resources["nbgrader"]["db_url"]) as gradebook:
             final = enter(gradebook, found, known, before)
             gradebook.db.commit()
@@ -40,12 +41,27 @@ class SaveGrades(NbGraderPreprocessor):
         return nb, resources
 
 
-def previous(results: Path, found: Verdict) -> Verdict | None:
-    """The verdict this one replaces, None where there is none that can be read."""
+def previous(results: Path, student: str, assignment: str) -> Verdict | None:
+    """The verdict that stands, None where there is none that can be read."""
     try:
-        return verdict.read(results / found.student / f"{found.assignment}.json")
+        return verdict.read(results / student / f"{assignment}.json")
     except (OSError, ValueError):
         return None
+
+
+def begin(results: Path, student: str, assignment: str, digest: str) -> None:
+    """Replaces the verdict on an earlier hand-in by `blocked` until the new one is there, should grading not end.
+    The answers' hashes stay, so that hand grades are not lost by it.
+    """
+    before = previous(results, student, assignment)
+    if before is None or before.submission == digest:
+        return
+    why = "grading began and did not end: grade again"
+    parts = tuple(
+        unscored(p.id, PartStatus.BLOCKED, p.max_score, why, answer=p.answer, key=p.key) for p in before.parts
+    )
+    more = {"status": Status.BLOCKED, "score": None, "parts": parts, "reason": why, "submission": digest}
+    verdict.write(msgspec.structs.replace(before, **more), results)
 
 
 def enter(gradebook: Gradebook, found: Verdict, known: Source, before: Verdict | None) -> Verdict:
@@ -57,7 +73,9 @@ def enter(gradebook: Gradebook, found: Verdict, known: Source, before: Verdict |
     parts: list[Part] = []
     for cell in known.graded:
         mine = parts_of(found, cell)
-        grade = gradebook.find_grade(cell.grade_id, known.name, found.assignment, found.student)
+        grade = _entry(gradebook.find_grade, cell.grade_id, found, known)
+        if grade is None:
+            continue
         score = total(mine) if mine and found.status is Status.GRADED else None
         if found.status is Status.REJECTED:
             score = 0.0
@@ -96,6 +114,16 @@ def _by_hand(part: Part, manual: float, extra: float | None) -> Part:
     return scored(part.id, share, part.max_score, "graded by hand", answer=part.answer)
 
 
+def _entry(find: Callable[..., Any], name: str, found: Verdict, known: Source) -> Any:
+    """A row of the gradebook; None where it has no such cell, which is only so when the verdict is `blocked`."""
+    try:
+        return find(name, known.name, found.assignment, found.student)
+    except MissingEntry:
+        if found.status is not Status.BLOCKED:
+            raise
+        return None
+
+
 def _comments(gradebook: Gradebook, found: Verdict, known: Source) -> None:
     """nbgrader's comments stand at answer cells; the reasons stand below them already, in the check cell."""
     waiting: list[str] = []
@@ -106,6 +134,7 @@ def _comments(gradebook: Gradebook, found: Verdict, known: Source) -> None:
             parts = parts_of(found, cell)
             untouched = bool(parts) and all(part.status is PartStatus.MISSING for part in parts)
             for name in waiting:
-                entry = gradebook.find_comment(name, known.name, found.assignment, found.student)
-                entry.auto_comment = "No response." if untouched else None
+                entry = _entry(gradebook.find_comment, name, found, known)
+                if entry is not None:
+                    entry.auto_comment = "No response." if untouched else None
             waiting = []

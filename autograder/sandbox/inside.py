@@ -12,6 +12,7 @@ import resource
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 FILES = 1 << 26  # bytes one file may have
 
@@ -26,7 +27,7 @@ def main() -> None:
     from ipykernel.kernelapp import IPKernelApp
 
     _limit(limits["memory"])
-    app = IPKernelApp.instance()
+    app: Any = IPKernelApp.instance()
     app.initialize(["-f", limits["connection"], "--HistoryManager.hist_file=:memory:"])
     sys.path.insert(
         0, ""

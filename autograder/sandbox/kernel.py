@@ -298,7 +298,7 @@ class BoxedKernel:
         poller.register(self._sockets["iopub"], zmq.POLLIN)
         hurried = False
         while (left := end - time.monotonic()) > 0:
-            ready = dict(poller.poll(min(left, 0.1) * 1000))
+            ready = dict(poller.poll(int(min(left, 0.1) * 1000) + 1))
             if self._sockets["iopub"] in ready:
                 self._take_output(request, hear, 0)
             if self._sockets["shell"] in ready:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import copy
+import functools
+import json
+import shutil
+import tempfile
 import textwrap
-from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -12,13 +16,13 @@ from nbformat import NotebookNode
 
 from autograder import course
 from autograder.content import Course
-from autograder.notebooks import gradebook, source
+from autograder.notebooks import gradebook
 
 COURSE_TOML = """
 title = "tiny"
 order = ["level-0"]
 [limits]
-cell_seconds = {cell_seconds}
+cell_seconds = 3.0
 notebook_seconds = 40.0
 function_seconds = 1.0
 memory_mib = 1024
@@ -113,18 +117,31 @@ def instructor() -> NotebookNode:
     return made
 
 
-def lay_out(root: Path, cell_seconds: float = 3.0) -> Course:
-    """Writes the course into `root`, generates its release with nbgrader, and loads it."""
+@functools.cache
+def _template() -> Path:
+    """The course, generated once a test run: making a gradebook takes nbgrader seconds."""
+    root = Path(tempfile.mkdtemp(prefix="shardlab-tiny-"))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    _write(root)
+    gradebook.generate(root, ["level-0"])
+    return root
+
+
+def lay_out(root: Path) -> Course:
+    """The course in the new folder `root`, its release and gradebook made by nbgrader."""
+    shutil.copytree(_template(), root)
+    return course.load(root)
+
+
+def _write(root: Path) -> None:
     (root / "quizbank").mkdir(parents=True)
     (root / "solutions/notebooks").mkdir(parents=True)
     folder = root / "solutions/exercises/level-0"
     folder.mkdir(parents=True)
-    (root / "course.toml").write_text(COURSE_TOML.format(cell_seconds=cell_seconds))
+    (root / "course.toml").write_text(COURSE_TOML)
     (root / "quizbank/misconceptions.toml").write_text(MISCONCEPTIONS)
     (root / "solutions/notebooks/level-0.py").write_text('# ---\n# title: "Level 0"\n# ---\n')
     nbformat.write(instructor(), folder / "level-0.ipynb")
-    gradebook.generate(root, ["level-0"])
-    return course.load(root)
 
 
 def released(course_: Course) -> NotebookNode:
@@ -165,11 +182,7 @@ def hand_in(
     folder = course_.root / "submitted" / student / "level-0"
     folder.mkdir(parents=True, exist_ok=True)
     if isinstance(content, NotebookNode):
-        content = nbformat.writes(content).encode()
+        content = json.dumps(content).encode()
     if content is not None:
         (folder / name).write_bytes(content)
     return folder
-
-
-Change = Callable[[NotebookNode], None]
-__all__ = ["source"]
