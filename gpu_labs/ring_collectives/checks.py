@@ -84,25 +84,37 @@ def _traffic(task: str, group: list[int], x: Tensor, trace: Trace) -> list[Findi
     twice = "2 · " if task == "ring_all_reduce" else ""
     neighbours = [
         invariants.talks_only_to(
-            trace, rank, invariants.ring_neighbours(group, rank), "its neighbours in the ring", _off_ring(group, trace)
+            trace,
+            rank,
+            invariants.ring_neighbours(group, rank),
+            "its neighbours in the ring",
+            _off_ring(group, trace),
         )
         for rank in group
     ]
     most = invariants.sends_at_most(
-        trace, group, (n - 1) * per_rank, f"{twice}(N−1) · {text} · {item} bytes", _too_much(task, group, x, trace)
+        trace,
+        group,
+        (n - 1) * per_rank,
+        f"{twice}(N−1) · {text} · {item} bytes",
+        _too_much(task, group, x, trace),
     )
-    least = invariants.all_send_at_least(trace, group, (n - 1) * in_all, f"{twice}(N−1) · S", "one-step-short")
+    least = invariants.all_send_at_least(
+        trace, group, (n - 1) * in_all, f"{twice}(N−1) · S", "one-step-short"
+    )
     # where a chunk is empty it need not be sent
     often = None
     if task == "ring_all_gather" or (n - 1) * -(-length // n) < length:
-        often = invariants.sends_often_enough(trace, group, steps if length else 0, f"{twice}(N−1)", "one-step-short")
+        often = invariants.sends_often_enough(
+            trace, group, steps if length else 0, f"{twice}(N−1)", "one-step-short"
+        )
     return [next((found for found in neighbours if found), None), most, least, often]
 
 
 def _off_ring(group: list[int], trace: Trace) -> str | None:
-    """A rank with far more to send than the others is a root that relays for all."""
-    sent = sorted(invariants.bytes_sent(trace, rank) for rank in group)
-    return "relay-through-root" if sent[-1] > 1.5 * sent[-2] else None
+    """A rank with far more traffic than the others, in and out, is a root that relays for all."""
+    traffic = sorted(sum(call.bytes + call.received for call in trace.of(rank)) for rank in group)
+    return "relay-through-root" if traffic[-1] > 1.5 * traffic[-2] else None
 
 
 def _too_much(task: str, group: list[int], x: Tensor, trace: Trace) -> str | None:
@@ -127,7 +139,9 @@ def _named(
     mistake = None
     if any(call.waited is None for rank in group for call in trace.of(rank, "recv")):
         mistake = "missing-wait"
-    elif all(isinstance(out, Tensor) and out.shape == want.shape for out, want in zip(outs, right, strict=True)):
+    elif all(
+        isinstance(out, Tensor) and out.shape == want.shape for out, want in zip(outs, right, strict=True)
+    ):
         mistake = _by_values(task, group, xs, outs, right, outputs, trace)
     return Finding(wrong.text, mistake, wrong.evidence)
 
@@ -145,18 +159,23 @@ def _by_values(
     if all(torch.equal(out, want) for out, want in zip(outs, right, strict=True)):
         return "input-overwritten"
     if task != "ring_all_gather" and all(
-        torch.equal(out, (want.to(torch.float64) / n).to(want.dtype)) for out, want in zip(outs, right, strict=True)
+        torch.equal(out, (want.to(torch.float64) / n).to(want.dtype))
+        for out, want in zip(outs, right, strict=True)
     ):
         return "mean-for-sum"
     if min(len(trace.of(rank, "send")) for rank in group) < (2 if task == "ring_all_reduce" else 1) * (n - 1):
         return "one-step-short"
     if task == "ring_reduce_scatter":
         others = [[want for want in right if want.shape == out.shape] for out in outs]
-        if all(any(torch.equal(out, want) for want in wants) for out, wants in zip(outs, others, strict=True)):
+        if all(
+            any(torch.equal(out, want) for want in wants) for out, wants in zip(outs, others, strict=True)
+        ):
             return "shard-of-the-wrong-rank"
     if task == "ring_all_gather" and all(_same_chunks(out, xs) for out in outs):
         return "chunks-out-of-order"
-    if task == "ring_all_reduce" and all(_same_chunks(out, list(torch.chunk(right[0].reshape(-1), n))) for out in outs):
+    if task == "ring_all_reduce" and all(
+        _same_chunks(out, list(torch.chunk(right[0].reshape(-1), n))) for out in outs
+    ):
         return "chunks-out-of-order"
     return None
 

@@ -9,7 +9,7 @@ import torch.distributed as dist
 def run(
     task: str, lab: ModuleType, rank: int, groups: dict[str, dist.ProcessGroup | None], inputs: dict[str, Any]
 ) -> dict[str, Any]:
-    """`out`: what `lab.<task>(x, group)` returned; `x`: the input after the call. Ranks outside the group do nothing."""
+    """`out`: what `lab.<task>(x, group)` returned; `x`: the input after the call. Ranks outside it do nothing."""
     group = groups["group"] if "group" in groups else groups["world"]
     if group is None:
         return {}

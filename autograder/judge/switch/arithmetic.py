@@ -73,5 +73,7 @@ def _divide(total: Array, count: int) -> Array:
     if total.dtype.kind in "iu":
         # numpy's // rounds down; division on tensors rounds toward zero
         quotient = np.abs(total) // total.dtype.type(count)
-        return np.where(total < 0, -quotient, quotient).astype(total.dtype)
-    return total / total.dtype.type(count)
+        signed: Array = np.where(total < 0, -quotient, quotient).astype(total.dtype)
+        return signed
+    mean: Array = total / total.dtype.type(count)
+    return mean

@@ -35,17 +35,14 @@ def unfit(calls: Sequence[Pending]) -> tuple[Pending, Pending] | None:
     `calls` are in group order."""
     for place, giver in enumerate(calls):
         for taker_place, taker in enumerate(calls):
+            given = giver.splits[taker_place] if giver.splits is not None else giver.total
             if taker.takes is not None:
-                gives = giver.splits[taker_place] if giver.splits is not None else giver.total
-                if taker.takes[place] != gives:
-                    return giver, taker
-            elif (
-                giver.kind == "scatter"
-                and giver.splits is not None
-                and giver.splits[taker_place] != taker.total
-            ):
-                return giver, taker
-            elif giver.kind == "all_gather" and giver.sizes != taker.sizes:
+                fits = taker.takes[place] == given
+            elif giver.kind == "scatter":
+                fits = giver.splits is None or taker.total == given
+            else:
+                fits = giver.kind != "all_gather" or giver.sizes == taker.sizes
+            if not fits:
                 return giver, taker
     return None
 

@@ -10,66 +10,23 @@ import selectors
 import socket
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autograder.judge.switch import messages, picture
 from autograder.judge.switch.dtypes import Bytes
 from autograder.judge.switch.fault import Fault
 from autograder.judge.switch.matching import Answer, Matcher, Parted
-from autograder.judge.switch.messages import End, Group, Pending
-from autograder.judge.switch.trace import Call, Trace
-from autograder.judge.switch.wire import MAX_PAYLOAD, Port
+from autograder.judge.switch.messages import End, Pending
+from autograder.judge.switch.outcome import Outcome, Rules, record
+from autograder.judge.switch.state import RankState
+from autograder.judge.switch.trace import Trace
+from autograder.judge.switch.wire import Port
 
 MAX_HELD = 1 << 30
 MAX_OPEN = 4096
 GRACE_ALONE = 0.3
 GRACE_THREADS = 3.0
-POKE_DELAY = 0.05
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What one case's switch does. `offered`: the kinds of calls it carries out (None: all). `hold`: a call is answered
-    only when its rank waits for it. `scramble`: messages between ranks arrive changed, see `p2p.scrambled`."""
-
-    offered: frozenset[str] | None = None
-    hold: bool = False
-    scramble: bool = False
-    max_payload: int = MAX_PAYLOAD
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a case ended.
-
-    `how`: `ended` (every rank has; see `ends`), `parted`, `stuck` (nobody can go on) or `deadline`. `text` says it in
-    words; `picture` shows who waits for whom, for the last two. `derived`: ranks that failed only because another had
-    ended before.
-    """
-
-    how: str
-    text: str
-    picture: str
-    ends: tuple[End, ...]
-    derived: frozenset[int]
-    trace: Trace
-    seconds: float
-
-
-class _Rank:
-    def __init__(self, number: int, port: Port) -> None:
-        self.number = number
-        self.port = port
-        self.groups: dict[int, Group] = {}
-        self.calls = 0
-        self.bytes = 0
-        self.open: dict[int, Pending] = {}
-        self.waits: dict[int, Pending] = {}
-        self.held: dict[int, Answer] = {}
-        self.alone = True
-        self.last = ""
-        self.end: End | None = None
+POKE_DELAY = 0.02
 
 
 class Switch:
@@ -80,12 +37,12 @@ class Switch:
     ) -> None:
         """`socks[r]` leads to rank r and is closed at the end; `greetings[r]` is the first frame it is sent."""
         self._rules = rules
-        self._ranks = [_Rank(n, Port(sock, rules.max_payload)) for n, sock in enumerate(socks)]
+        self._ranks = [RankState(n, Port(sock, rules.max_payload)) for n, sock in enumerate(socks)]
         self._selector = selectors.DefaultSelector()
         self._matcher = Matcher(scramble=rules.scramble)
         self._log: list[Pending] = []
         self._clock = 0
-        self._pokes: list[tuple[float, _Rank, int]] = []
+        self._pokes: list[tuple[float, RankState, int]] = []
         self._derived: set[int] = set()
         self._parted: str | None = None
         for rank, (header, payload) in zip(self._ranks, greetings, strict=True):
@@ -129,13 +86,13 @@ class Switch:
                 rank.port.close()
             self._selector.close()
         ends = tuple(rank.end or End("stopped") for rank in self._ranks)
-        trace = Trace(tuple(_record(call) for call in self._log))
+        trace = Trace(tuple(record(call) for call in self._log))
         return Outcome(how, text, drawn, ends, frozenset(self._derived), trace, time.monotonic() - start)
 
     # --- one event ---
 
     def _serve(self, key: selectors.SelectorKey, mask: int) -> None:
-        if not isinstance(key.data, _Rank):
+        if not isinstance(key.data, RankState):
             if not key.data():
                 self._selector.unregister(key.fileobj)
             return
@@ -156,13 +113,13 @@ class Switch:
         if rank.port.closed:
             self._end(rank, End("crashed"))
 
-    def _take(self, rank: _Rank, header: Any, payload: Bytes) -> None:
+    def _take(self, rank: RankState, header: Any, payload: Bytes) -> None:
         if not isinstance(header, dict):
             raise Fault("a message that is no object: these are no bytes of our process group")
         op = header.get("op")
         if op == "call":
             self._call(rank, messages.call(header, payload, rank.number, rank.groups))
-        elif op in ("wait", "poke"):
+        elif op in ("wait", "look", "poke"):
             self._asked(rank, messages.seq(header), str(op), header.get("alone") is not False)
         elif op == "group":
             number, group = messages.group(header, rank.number, len(self._ranks))
@@ -174,7 +131,7 @@ class Switch:
         else:
             raise Fault("a message this switch does not know")
 
-    def _call(self, rank: _Rank, call: Pending) -> None:
+    def _call(self, rank: RankState, call: Pending) -> None:
         rank.calls += 1
         if call.seq != rank.calls:
             raise Fault("numbers its calls out of order")
@@ -201,7 +158,7 @@ class Switch:
         if not done:
             self._release(rank, call)
 
-    def _asked(self, rank: _Rank, seq: int, op: str, alone: bool) -> None:
+    def _asked(self, rank: RankState, seq: int, op: str, alone: bool) -> None:
         if seq > rank.calls:
             raise Fault("waits for a call it has not made")
         held = rank.held.get(seq)
@@ -209,19 +166,21 @@ class Switch:
         if call is None:
             return  # answered in the meantime
         if op == "poke":
+            call.poked = True
             if held is not None:
-                self._pokes.append((time.monotonic() + POKE_DELAY, rank, seq))
+                self._release_later(rank, seq)
             return
         if call.waited is None:
             call.waited = self._tick()
-        rank.alone = alone
-        rank.waits[seq] = call
+        if op == "wait":
+            rank.alone = alone
+            rank.waits[seq] = call
         if held is not None:
             self._deliver(rank, rank.held.pop(seq))
 
     # --- answers ---
 
-    def _answer(self, rank: _Rank, answer: Answer) -> None:
+    def _answer(self, rank: RankState, answer: Answer) -> None:
         call = answer[0]
         rank.open.pop(call.seq)
         rank.bytes -= call.sent
@@ -229,10 +188,12 @@ class Switch:
             return
         if self._rules.hold and call.waited is None:
             rank.held[call.seq] = answer
+            if call.poked:
+                self._release_later(rank, call.seq)
         else:
             self._deliver(rank, answer)
 
-    def _deliver(self, rank: _Rank, answer: Answer) -> None:
+    def _deliver(self, rank: RankState, answer: Answer) -> None:
         call, pieces, source = answer
         call.done = self._tick()
         call.received = sum(piece.nbytes for piece in pieces)
@@ -240,27 +201,27 @@ class Switch:
         rank.waits.pop(call.seq, None)
         self._send(rank, {"op": "done", "seq": call.seq, "source": source}, pieces)
 
-    def _refuse(self, rank: _Rank, call: Pending, text: str) -> None:
+    def _refuse(self, rank: RankState, call: Pending, text: str) -> None:
         if rank.open.pop(call.seq, None) is not None:
             rank.bytes -= call.sent
         rank.waits.pop(call.seq, None)
         self._send(rank, {"op": "error", "seq": call.seq, "text": text})
 
-    def _send(self, rank: _Rank, header: dict[str, Any], pieces: Sequence[Bytes] = ()) -> None:
+    def _send(self, rank: RankState, header: dict[str, Any], pieces: Sequence[Bytes] = ()) -> None:
         try:
             rank.port.send(header, pieces)
         except Fault as fault:
             self._end(rank, End("fault", str(fault)))
         self._listen(rank)
 
-    def _listen(self, rank: _Rank) -> None:
+    def _listen(self, rank: RankState) -> None:
         if not rank.port.closed:
             mask = selectors.EVENT_READ | (selectors.EVENT_WRITE if rank.port.sending else 0)
             self._selector.modify(rank.port.sock, mask, rank)
 
     # --- ends ---
 
-    def _end(self, rank: _Rank, end: End) -> None:
+    def _end(self, rank: RankState, end: End) -> None:
         if rank.end is not None:
             return
         rank.end = end
@@ -273,7 +234,7 @@ class Switch:
                 for call in list(other.open.values()):
                     self._release(other, call)
 
-    def _release(self, rank: _Rank, call: Pending) -> None:
+    def _release(self, rank: RankState, call: Pending) -> None:
         """Fails a call that needs a rank which has died: its peers must not wait for it. (One that has finished is
         no reason: then the ranks have called different numbers of things, and standing still shows it.)"""
         gone = frozenset(other.number for other in self._ranks if other.end is not None)
@@ -310,6 +271,9 @@ class Switch:
         self._clock += 1
         return self._clock
 
+    def _release_later(self, rank: RankState, seq: int) -> None:
+        self._pokes.append((time.monotonic() + POKE_DELAY, rank, seq))
+
     def _until_poke(self, limit: float, now: float) -> float:
         return max(0.0, min([limit, *(when - now for when, _, _ in self._pokes)]))
 
@@ -320,24 +284,3 @@ class Switch:
             answer = rank.held.pop(seq, None)
             if answer is not None and rank.end is None:
                 self._deliver(rank, answer)
-
-
-def _record(call: Pending) -> Call:
-    return Call(
-        rank=call.rank,
-        seq=call.seq,
-        kind=call.kind,
-        group=call.group.ranks,
-        bytes=call.sent,
-        received=call.received,
-        dtype=call.dtype,
-        red=call.red,
-        peer=call.peer,
-        root=call.root,
-        tag=call.tag,
-        sizes=call.sizes,
-        offered=call.offered,
-        order=call.order,
-        waited=call.waited,
-        done=call.done,
-    )

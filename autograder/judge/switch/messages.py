@@ -58,6 +58,7 @@ class Pending:
     received: int = 0
     order: int = 0
     waited: int | None = None
+    poked: bool = False
     done: int | None = None
 
     @property

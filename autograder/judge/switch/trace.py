@@ -14,10 +14,10 @@ P2P = frozenset({"send", "recv"})
 class Call:
     """One call of one rank.
 
-    `rank`, `peer`, `root` and `group` are global ranks (`peer` None: a receive from anybody). `bytes` is the payload this
-    rank handed in, `received` what it got back. `order`, `waited` and `done` count the switch's events: when the call
-    came, when the rank first stood still for it, when it was answered; None: never. A call that is done before the
-    rank stands still for it has no `waited`, except where completions are held back.
+    `rank`, `peer`, `root` and `group` are global ranks (`peer` None: a receive from anybody). `bytes` is the payload
+    this rank handed in, `received` what it got back. `order`, `waited` and `done` count the switch's events: when the
+    call came, when the rank first waited for it or asked whether it is done, when it was answered; None: never. A call
+    that is done before its rank asks has no `waited`, except where completions are held back.
     """
 
     rank: int

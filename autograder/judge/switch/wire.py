@@ -77,7 +77,7 @@ class Port:
             self._want = memoryview(self._text)
         elif self._payload is None:
             self._payload = np.empty(self._size, np.uint8)
-            self._want = memoryview(self._payload)
+            self._want = self._payload.data
         else:
             text, payload = self._text, self._payload
             self._text, self._payload, self._want = None, None, memoryview(self._head)
@@ -86,7 +86,7 @@ class Port:
 
     def send(self, header: dict[str, Any], parts: Sequence[Buffer | Bytes] = ()) -> None:
         """Queues a frame and sends what goes at once. Raises Fault when the rank takes nothing any more."""
-        views = [memoryview(part).cast("B") for part in parts if len(part)]
+        views = [_view(part) for part in parts if len(part)]
         size = sum(view.nbytes for view in views)
         text = json.dumps(header, separators=(",", ":")).encode()
         head = HEAD.pack(len(text), size) + text
@@ -118,6 +118,10 @@ class Port:
         self.closed = True
         self._out.clear()
         self.sock.close()
+
+
+def _view(part: Buffer | Bytes) -> memoryview:
+    return part.data if isinstance(part, np.ndarray) else memoryview(part)
 
 
 def _parse(text: bytearray) -> Any:

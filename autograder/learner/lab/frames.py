@@ -7,7 +7,8 @@ rank to switch
     {"op": "group", "g": 1, "name": "1", "ranks": [1, 3]}     a group this rank belongs to; g is its number from now on
     {"op": "call", "seq": 7, "g": 1, "kind": "all_reduce", ...} one collective, send or receive; payload: the input
     {"op": "wait", "seq": 7}                                  the rank stands still until call 7 is done
-    {"op": "poke", "seq": 7}                                  somebody may look at call 7 later, without standing still
+    {"op": "look", "seq": 7}                                  somebody asks whether call 7 is done, and goes on
+    {"op": "poke", "seq": 7}                                  somebody has taken call 7's future, and may look later
     {"op": "end", "how": "done", "values": {...}}             the last word of a rank; payload: its tensors
 switch to rank
     {"op": "start", ...}                                      the task and its inputs; payload: the tensors

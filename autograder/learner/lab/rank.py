@@ -19,6 +19,7 @@ from typing import Any
 import safetensors.torch
 import torch
 import torch.distributed as dist
+from torch._C._distributed_c10d import HashStore
 
 from autograder.learner.lab import group, limits, tensors
 from autograder.learner.lab.line import Line
@@ -35,7 +36,10 @@ def be_rank(sock: socket.socket, run: ModuleType, lab_py: Path) -> None:
     try:
         group.register(line)
         dist.init_process_group(
-            group.BACKEND, store=dist.HashStore(), rank=int(job["rank"]), world_size=int(job["world"])
+            group.BACKEND,
+            store=HashStore(),
+            rank=int(job["rank"]),
+            world_size=int(job["world"]),
         )
         groups = {"world": dist.group.WORLD}
         for name, ranks in job["groups"].items():

@@ -51,14 +51,14 @@ def name_of(tensor: torch.Tensor) -> str:
 def readable(tensor: torch.Tensor) -> memoryview:
     """The tensor's elements in order, as bytes; a copy only where the tensor is not contiguous (or conjugated)."""
     flat = tensor.detach().resolve_conj().resolve_neg().contiguous().view(-1).view(torch.uint8)
-    return memoryview(flat.numpy())
+    return flat.numpy().data
 
 
 def writable(tensor: torch.Tensor) -> memoryview | None:
     """The tensor's own memory as bytes; None where its elements do not lie in order."""
     if not tensor.is_contiguous() or tensor.is_conj() or tensor.is_neg():
         return None
-    return memoryview(tensor.detach().view(-1).view(torch.uint8).numpy())
+    return tensor.detach().view(-1).view(torch.uint8).numpy().data
 
 
 def store(data: bytearray, tensor: torch.Tensor) -> None:

@@ -19,7 +19,7 @@ class SwitchWork(dist.Work):
     """
 
     def __init__(self, result: Any, say: Callable[[str], None]) -> None:
-        """`result` is what the future yields; `say("wait")` and `say("poke")` tell the switch that somebody asks."""
+        """`result` is what the future yields; `say` tells the switch who asks: see `frames`."""
         super().__init__()
         self._result = result
         self._say = say
@@ -45,7 +45,8 @@ class SwitchWork(dist.Work):
             self._future.set_exception(RuntimeError(error))
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        """Returns True when the call is done. Raises RuntimeError with the switch's words when it failed or timed out."""
+        """Returns True when the call is done. Raises RuntimeError with the switch's words when it failed, or when
+        `timeout` has passed first."""
         if not self._done.is_set():
             self._ask("wait")
             seconds = timeout.total_seconds() if timeout else 0
@@ -62,7 +63,7 @@ class SwitchWork(dist.Work):
     def is_completed(self) -> bool:
         """True when the call is done; asking lets a held-back completion come."""
         if not self._done.is_set():
-            self._ask("poke")
+            self._ask("look")
         return self._done.is_set()
 
     def is_success(self) -> bool:

@@ -1,0 +1,47 @@
+# expect: ring_all_gather=timeout:send-then-receive ring_reduce_scatter=timeout:send-then-receive ring_all_reduce=timeout:send-then-receive
+"""Everybody sends first, then receives: nobody gets there."""
+
+import torch
+import torch.distributed as dist
+
+
+def chunk_bounds(length, size):
+    step = -(-length // size)
+    return [(min(rank * step, length), min((rank + 1) * step, length)) for rank in range(size)]
+
+
+def exchange(give, take, group):
+    rank, size = dist.get_rank(group), dist.get_world_size(group)
+    if give.numel():
+        dist.send(give, dist.get_global_rank(group, (rank + 1) % size), group)
+    if take.numel():
+        dist.recv(take, dist.get_global_rank(group, (rank - 1) % size), group)
+
+
+def ring_all_gather(shard, group):
+    rank, size = dist.get_rank(group), dist.get_world_size(group)
+    shards = [torch.empty_like(shard) for _ in range(size)]
+    shards[rank].copy_(shard)
+    for step in range(size - 1):
+        exchange(shards[(rank - step) % size], shards[(rank - step - 1) % size], group)
+    return torch.cat(shards)
+
+
+def ring_reduce_scatter(x, group):
+    rank, size = dist.get_rank(group), dist.get_world_size(group)
+    chunks = [x[start:stop].clone() for start, stop in chunk_bounds(x.numel(), size)]
+    for step in range(size - 1):
+        give, take = chunks[(rank - step - 1) % size], chunks[(rank - step - 2) % size]
+        arrived = torch.empty_like(take)
+        exchange(give, arrived, group)
+        take += arrived
+    return chunks[rank]
+
+
+def ring_all_reduce(x, group):
+    size = dist.get_world_size(group)
+    step = -(-x.numel() // size)
+    padded = x.new_zeros(step * size)
+    padded[: x.numel()] = x.reshape(-1)
+    whole = ring_all_gather(ring_reduce_scatter(padded, group), group)
+    return whole[: x.numel()].reshape(x.shape).clone()
