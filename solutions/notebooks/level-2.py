@@ -513,7 +513,7 @@ expect.quantity(
         least(P, T, card, 8): "optimizer-state-forgotten",
         least(P, T, card, 4): "parameters-are-the-state",
     },
-    because="80 − 10 GB are left for the shard on each card.",
+    because="Each card has room for a shard of card − T bytes, and N is rounded up.",
 )
 billions = 10**9
 expect.function(
