@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from nbformat import NotebookNode
 from autograder.build import lab, quiz, source
 from autograder.content import Assignment, Course
 from autograder.judge import region
-from autograder.judge.instant import instant_record
+from autograder.judge.instant import COST, instant_record
 from autograder.judge.key import Key, KeyProblem, load_key
 from autograder.notebooks.gradebook import generate
 from autograder.tomlfile import ContentError
@@ -21,13 +23,15 @@ from autograder.tomlfile import ContentError
 INSTANT = "instant.json"
 
 
-def outputs(course: Course) -> dict[str, bytes]:
-    """Every built file of `course` by its path below the root. Raises ContentError where a source is wrong."""
+def outputs(course: Course, *, cost: int = COST) -> dict[str, bytes]:
+    """Every built file of `course` by its path below the root; `cost` is log2 of scrypt's N in the hashes behind
+    instant answers. Raises ContentError where a source is wrong.
+    """
     made: dict[str, bytes] = {}
     for entry in course.labs.values():
         made[f"gpu_labs/{entry.name}/lab.py"] = lab.lab_py(entry).encode()
     for assignment in course.assignments:
-        made.update(_instructor(course, assignment, made))
+        made.update(_instructor(course, assignment, made, cost))
     made.update(_released(course, made))
     return made
 
@@ -63,25 +67,31 @@ def instructor_notebook(course: Course, assignment: Assignment) -> NotebookNode:
     return source.read(assignment.source)
 
 
-def _instructor(course: Course, assignment: Assignment, made: dict[str, bytes]) -> dict[str, bytes]:
+def _instructor(
+    course: Course, assignment: Assignment, made: dict[str, bytes], cost: int
+) -> dict[str, bytes]:
     notebook = instructor_notebook(course, assignment)
     folder = f"solutions/exercises/{assignment.name}"
     files = {f"{folder}/{assignment.name}.ipynb": source.dumps(notebook)}
     if assignment.kind == "lab":
         files[f"{folder}/lab.py"] = made[f"gpu_labs/{assignment.lab}/lab.py"]
     else:
-        files[f"{folder}/{INSTANT}"] = _instant(course, assignment, notebook)
+        files[f"{folder}/{INSTANT}"] = _instant(course, assignment, notebook, cost)
     return files
 
 
-def _instant(course: Course, assignment: Assignment, notebook: NotebookNode) -> bytes:
-    exercises: dict[str, Any] = {}
-    for key in keys(course, assignment, notebook):
+def _instant(course: Course, assignment: Assignment, notebook: NotebookNode, cost: int) -> bytes:
+    def record(key: Key) -> dict[str, Any]:
         # The salt only has to differ between exercises and change with the key; it is no secret.
         salt = hashlib.sha256(f"{assignment.name}/{key.exercise}/{key.digest}".encode()).digest()[:16]
-        exercises[key.exercise] = instant_record(key, salt, course.misconceptions)
-    record = {"schema": 1, "assignment": assignment.name, "exercises": exercises}
-    return msgspec.json.format(msgspec.json.encode(record, order="deterministic"), indent=1) + b"\n"
+        return instant_record(key, salt, misconceptions=course.misconceptions, cost=cost)
+
+    found = keys(course, assignment, notebook)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # scrypt, nearly all of the work, runs without the GIL
+        records = list(pool.map(record, found))
+    exercises = {key.exercise: made for key, made in zip(found, records, strict=True)}
+    whole = {"schema": 1, "assignment": assignment.name, "exercises": exercises}
+    return msgspec.json.format(msgspec.json.encode(whole), indent=1) + b"\n"
 
 
 def _released(course: Course, made: dict[str, bytes]) -> dict[str, bytes]:

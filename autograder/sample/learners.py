@@ -203,7 +203,7 @@ LEARNERS: tuple[Learner, ...] = (
         {
             "level-1": _forgets_the_mean,
             "quiz-1": _quiz_believing("gradients-are-all-reduced"),
-            _LAB: lab("attempts/wrong_gather_all_sum.py"),
+            _LAB: lab("attempts/wrong_gather_then_sum.py"),
         },
     ),
     Learner(
@@ -226,7 +226,7 @@ LEARNERS: tuple[Learner, ...] = (
     Learner("mia", "sends before anybody receives", {_LAB: lab("attempts/wrong_send_then_receive.py")}),
     Learner("noor", "handed in lab.py alone, and it is right", {_LAB: _lab_py_alone("solution.py")}),
     Learner(
-        "oskar", "writes the result file instead of the result", {_LAB: lab("attempts/cheat_result_file.py")}
+        "oskar", "writes the result file instead of the result", {_LAB: lab("attempts/cheat_own_result_file.py")}
     ),
     Learner("pia", "uploaded an empty folder", {"level-1": _nothing_but_an_empty_folder}),
 )
