@@ -24,7 +24,7 @@ from autograder.content import (
     Misconception,
     MisconceptionFile,
 )
-from autograder.tomlfile import ContentError, TomlFile
+from autograder.tomlfile import ContentError, Field, TomlFile
 
 __all__ = ["Assignment", "ContentError", "Course", "Item", "Lab", "Misconception", "find_root", "load"]
 
@@ -109,11 +109,16 @@ def _bank(folder: Path, known: dict[str, Misconception]) -> dict[str, Item]:
             for number, reason in enumerate(item.reason):
                 if not reason.right and not reason.refutation.strip():
                     raise file.error((*at, "reason", number), "a wrong reason needs its refutation")
-            for name in [*item.misconceptions, *(r.misconception for r in item.reason if r.misconception)]:
-                if name not in known:
-                    raise file.error(at, f"no misconception {name!r} in misconceptions.toml")
+                _known(reason.misconception, known, file, (*at, "reason", number, "misconception"))
+            for name in item.misconceptions:
+                _known(name, known, file, (*at, "misconceptions"))
             items[item.id] = msgspec.structs.replace(item, topic=bank.topic)
     return items
+
+
+def _known(name: str | None, known: dict[str, Misconception], file: TomlFile, field: Field) -> None:
+    if name is not None and name not in known:
+        raise file.error(field, f"no misconception {name!r} in misconceptions.toml")
 
 
 def _labs(root: Path, known: dict[str, Misconception]) -> list[Lab]:
