@@ -26,10 +26,10 @@ KERNELS_MOST = 6
 
 @dataclass(frozen=True)
 class Trouble:
-    """What went wrong in a cell, as a part that is missing because of it is told. `text` is the cell's source."""
+    """What went wrong in a cell. `what` goes on from "this cell" ("was stopped: …"); `text` is the cell's source."""
 
     status: PartStatus
-    reason: str
+    what: str
     text: str
 
 
@@ -70,8 +70,8 @@ class Cells:
     def run(self, code: str, key: Key | None = None) -> Ran:
         """Runs one cell; with `key` it is a check cell, and the judge listens to what it submits."""
         if not self._ready():
-            why = f"not run: the notebook's {self.limits.notebook_seconds:g} s, or its kernels, were used up above"
-            return Ran(Trouble(PartStatus.TIMEOUT, why, code), [page.note(why)])
+            why = f"was not run: the notebook's {self.limits.notebook_seconds:g} s, or its kernels, were used up above"
+            return Ran(Trouble(PartStatus.TIMEOUT, why, code), [page.note(f"This cell {why}.")])
         kept = inert.Outputs(self.limits.output_kib * inert.KiB)
         ended, heard = self._execute(code, key, kept.hear)
         trouble = self._trouble(ended, code)
@@ -80,7 +80,7 @@ class Cells:
         elif key is None and ended.how != "timeout":
             self._again.append(code)
         if ended.how in ("dead", "timeout") and trouble:
-            kept.nodes.append(page.note(trouble.reason))
+            kept.nodes.append(page.note(f"This cell {trouble.what}."))
         return Ran(trouble, kept.nodes, heard)
 
     def _execute(self, code: str, key: Key | None, hear: Any) -> tuple[Ended, Heard]:
@@ -135,12 +135,14 @@ class Cells:
         if ended.how == "ok":
             return None
         if ended.how == "timeout" or ended.killed:
-            return Trouble(PartStatus.TIMEOUT, f"stopped: longer than {limits.cell_seconds:g} s", code)
+            return Trouble(PartStatus.TIMEOUT, f"was stopped: longer than {limits.cell_seconds:g} s", code)
         if ended.how == "dead":
-            return Trouble(PartStatus.CRASHED, "this cell ended the whole notebook process", code)
+            return Trouble(PartStatus.CRASHED, "ended the whole notebook process", code)
         if ended.name == "MemoryError":
-            return Trouble(PartStatus.LIMIT, f"stopped: more than {limits.memory_mib} MiB of memory", code)
+            return Trouble(
+                PartStatus.LIMIT, f"was stopped: more than {limits.memory_mib} MiB of memory", code
+            )
         if ended.name == "NotImplementedError":
-            return Trouble(PartStatus.MISSING, "not done yet (NotImplementedError)", code)
+            return Trouble(PartStatus.MISSING, "is not done yet (NotImplementedError)", code)
         said = f"{ended.name}: {ended.text}" if ended.text else ended.name
-        return Trouble(PartStatus.FAILED, f"stopped by {said[:300]}", code)
+        return Trouble(PartStatus.FAILED, f"was stopped by {said[:300]}", code)

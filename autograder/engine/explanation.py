@@ -21,6 +21,6 @@ def judge(marked: SourceCell, cell: NotebookNode) -> Part:
     answer = hashlib.sha256(cell.source.encode()).hexdigest()
     if (not text and not cell.get("attachments")) or text == "".join(marked.shown.split()):
         return unscored(
-            part_id(marked), PartStatus.MISSING, marked.points, "nothing was written", answer=answer
+            part_id(marked), PartStatus.MISSING, marked.points, "Nothing was written.", answer=answer
         )
-    return unscored(part_id(marked), PartStatus.PENDING, marked.points, "waits for a person", answer=answer)
+    return unscored(part_id(marked), PartStatus.PENDING, marked.points, "Waits for a person.", answer=answer)

@@ -40,6 +40,7 @@ def grade(
     essays = tuple(_essays(known, notebook, prepared.problem))
     verdict = _whole(verdict, assignment, known, essays, prepared)
     _write(course, lab, known, notebook, verdict, lab_py)
+    page.tell(notebook, prepared.notes)
     return verdict, notebook
 
 
@@ -61,7 +62,7 @@ def _essays(known: Source, notebook: NotebookNode, problem: str) -> list[Part]:
         if marked.kind != "essay":
             continue
         if problem and "no notebook" not in problem:
-            why = f"the notebook could not be read: {problem}"
+            why = f"The notebook could not be read: {problem}."
             made.append(unscored(explanation.part_id(marked), PartStatus.PENDING, marked.points, why))
         else:
             made.append(explanation.judge(marked, found[marked.grade_id]))

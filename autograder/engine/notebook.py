@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
-import nbformat
 from nbformat import NotebookNode
 
 from autograder.content import Assignment, Course
@@ -62,8 +61,7 @@ def blocked(assignment: Assignment, student: str, known: Source | None, why: str
         max_score=known.max_score if known else 0.0,
         reason=why,
     )
-    notebook = preflight.placeholder(known, why).notebook if known else nbformat.from_dict({"cells": []})
-    return verdict, notebook
+    return verdict, preflight.placeholder(known, why).notebook if known else preflight.nothing()
 
 
 def keys(course: Course, known: Source) -> dict[str, Key]:
@@ -117,6 +115,8 @@ def _grade(
         seed = secrets.token_bytes(16)
         with Cells(Path(name), course.limits, sandboxed, seed) as cells:
             parts = _run(course, prepared.notebook, known, all_keys, cells, seed)
+    notes = [*prepared.notes, *notes]
+    page.tell(prepared.notebook, notes)
     verdict = Verdict(
         student=student,
         assignment=assignment.name,
@@ -124,7 +124,7 @@ def _grade(
         score=total(parts),
         max_score=known.max_score,
         parts=tuple(parts),
-        notes=(*prepared.notes, *notes),
+        notes=tuple(notes),
         submission=prepared.digest,
     )
     return verdict, prepared.notebook
@@ -162,7 +162,7 @@ def _run(
 
 
 def _judge(course: Course, key: Key, ran: Ran, seed: bytes, answer: str) -> tuple[Part, ...]:
-    failure = CellFailure(ran.trouble.status, ran.trouble.reason) if ran.trouble else None
+    failure = CellFailure(ran.trouble.status, f"This cell {ran.trouble.what}.") if ran.trouble else None
     return judge_cell(
         key, ran.heard, seed=seed, misconceptions=course.misconceptions, failure=failure, answer_hash=answer
     )
@@ -187,7 +187,7 @@ def _explain(judged: Iterable[Part], marked: SourceCell, troubles: list[Trouble]
             names = by_part.get(part.id.rpartition("/")[2], everything)
             found = [t for t in troubles if any(re.search(rf"\b{re.escape(n)}\b", t.text) for n in names)]
             if found:
-                why = f"the cell that makes this answer was {found[-1].reason}".replace("was this cell", "")
+                why = f"The cell that makes this answer {found[-1].what}."
                 more = {"key": part.key, "answer": part.answer, "evidence": part.evidence}
                 part = unscored(part.id, found[-1].status, part.max_score, why, **more)
         told.append(part)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.converters import BaseConverter, GenerateAssignment, GenerateFeedback, NbGraderException
@@ -26,7 +27,7 @@ from autograder.notebooks import config as settings
 from autograder.notebooks import differs, execute, source
 from autograder.notebooks.batch import EveryFolder
 from autograder.notebooks.gradebook_state import reopen
-from autograder.verdict import Verdict
+from autograder.verdict import Status, Verdict
 
 
 class BookkeepingError(RuntimeError):
@@ -55,8 +56,7 @@ def record(
 ) -> Verdict:
     """Runs nbgrader's autograde --force for one hand-in with a verdict made beforehand: enters scores, statuses and
     comments, writes `autograded/` and results/<student>/<assignment>.json. Returns the verdict as entered: with hand
-    grades that still stand, or `blocked` where gradebook and course differ. Raises BookkeepingError, after having
-    taken the old scores out.
+    grades that still stand, or `blocked` where gradebook and course differ or nbgrader fails.
     """
     root = root.resolve()
     key = (str(root), student, assignment)
@@ -67,9 +67,10 @@ def record(
             EveryFolder, root, assignment, student, results=where, sandboxed=sandboxed
         ) as converter:
             converter.start()
-    except BookkeepingError:
+    except BookkeepingError as error:
         block(root, student, assignment)
-        raise
+        stopped = {"status": Status.BLOCKED, "score": None, "parts": (), "reason": str(error)}
+        verdicts.write(msgspec.structs.replace(verdict, **stopped), where)
     finally:
         execute.ready.pop(key, None)
     return verdicts.read(where / student / f"{assignment}.json")
@@ -118,6 +119,11 @@ def _current(root: Path, name: str) -> bool:
     if not (root / "gradebook.db").exists() or not released.exists():
         return False
     if released.stat().st_mtime < made.stat().st_mtime:
+        return False
+    beside = [path for path in made.parent.iterdir() if path.is_file() and path.suffix != ".ipynb"]
+    if any(not (released.parent / p.name).is_file() for p in beside):
+        return False
+    if any((released.parent / p.name).read_bytes() != p.read_bytes() for p in beside):
         return False
     with gradebook(root) as book:
         return not differs.difference(book, name, source.read(made))

@@ -23,6 +23,7 @@ PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 """What may be shown besides text, with the bytes it must begin with."""
 
 PICTURE_BYTES = 4 << 20
+NODES_MOST = 500
 CUT = "\n… cut here: more output than this course keeps …\n"
 # fmt: off
 _ACTIVE = frozenset((
@@ -72,7 +73,7 @@ class Outputs:
             if not self._clear_next:
                 self.nodes.clear()
             return
-        if kind not in ("stream", "display_data", "execute_result", "error"):
+        if kind not in ("stream", "display_data", "execute_result", "error") or len(self.nodes) >= NODES_MOST:
             return
         if self._clear_next:
             self.nodes.clear()
@@ -113,20 +114,19 @@ class Outputs:
         data = _pictures(bundle, self._pictures_left)
         self._pictures_left -= sum(len(picture) for picture in data.values())
         text = self._cut(_text(bundle.get("text/plain")))
-        if not text and not data:
-            text = "(an output that is neither text nor a picture was left out)" if bundle else ""
+        if bundle and not bundle.get("text/plain") and not data:
+            text = self._cut("(an output that is neither text nor a picture was left out)")
         if text:
             data["text/plain"] = text
         if data:
             self.nodes.append(new_output("display_data", data))
 
     def _cut(self, text: str) -> str:
-        if self._left <= 0:
+        if self._left < 0:
             return ""
-        if len(text) > self._left:
-            text = text[: self._left] + CUT
+        kept = text[: self._left]
         self._left -= len(text)
-        return text
+        return kept if self._left >= 0 else kept + CUT
 
 
 def _text(found: Any) -> str:

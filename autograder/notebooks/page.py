@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_output
+from nbformat.v4 import new_markdown_cell, new_output
 
+from autograder.notebooks import inert
 from autograder.verdict import UNSCORED, Part, PartStatus
 
 GRADERS = {"shardlab": {"audience": "graders"}}
@@ -55,6 +56,15 @@ def file_shown(name: str, text: str) -> NotebookNode:
     body = f"<details><summary>{html.escape(name)}</summary><pre>{html.escape(text)}</pre></details>"
     made: NotebookNode = new_output("display_data", {"text/html": body, "text/plain": text})
     return made
+
+
+def tell(notebook: NotebookNode, notes: Sequence[str]) -> None:
+    """Puts what was repaired or ignored in a hand-in at the top of its notebook."""
+    if notes:
+        told = "\n".join(f"- {inert.markdown(note)}" for note in notes)
+        cell = new_markdown_cell(f"**About this hand-in**\n\n{told}")
+        cell["id"] = "handin-notes"
+        notebook.cells.insert(0, cell)
 
 
 def _points(part: Part) -> str:

@@ -18,9 +18,9 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_markdown_cell
+from nbformat.v4 import new_markdown_cell, new_notebook
 
-from autograder.notebooks import repair
+from autograder.notebooks import inert, repair
 from autograder.notebooks.source import Source
 
 MiB = 1 << 20
@@ -70,10 +70,16 @@ def placeholder(
 ) -> Prepared:
     """The released notebook with a banner that says why there is nothing to grade."""
     notebook, _ = repair.canonical({"cells": []}, source)
-    banner = new_markdown_cell(f"**Not graded:** {repair.plain(problem)}")
+    banner = new_markdown_cell(f"**Not graded:** {inert.markdown(problem)}")
     banner["id"] = "handin-banner"
     notebook.cells.insert(0, banner)
     return Prepared(notebook, notes, problem, absent, digest)
+
+
+def nothing() -> NotebookNode:
+    """A notebook without cells, for an assignment whose own notebook cannot be read."""
+    made: NotebookNode = new_notebook()
+    return made
 
 
 def parse(content: bytes) -> dict[str, Any]:
@@ -93,7 +99,8 @@ def parse(content: bytes) -> dict[str, Any]:
         found = _from_old(found)
     if not isinstance(found.get("cells"), list):
         raise Unreadable("the file is JSON, but no notebook: it has no cells")
-    return found
+    notebook: dict[str, Any] = found
+    return notebook
 
 
 def copy_files(folder: Path, target: Path) -> list[str]:
@@ -157,9 +164,10 @@ def read_file(path: Path) -> bytes:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise Unreadable(f"{path.name} cannot be opened: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise Unreadable(f"{path.name} is not a file")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Unreadable(f"{path.name} is not a file")
         content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise Unreadable(f"{path.name} is larger than {LARGEST // MiB} MiB")

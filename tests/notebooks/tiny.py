@@ -118,7 +118,7 @@ def instructor() -> NotebookNode:
 
 
 @functools.cache
-def _template() -> Path:
+def template() -> Path:
     """The course, generated once a test run: making a gradebook takes nbgrader seconds."""
     root = Path(tempfile.mkdtemp(prefix="shardlab-tiny-"))
     atexit.register(shutil.rmtree, root, ignore_errors=True)
@@ -129,7 +129,7 @@ def _template() -> Path:
 
 def lay_out(root: Path) -> Course:
     """The course in the new folder `root`, its release and gradebook made by nbgrader."""
-    shutil.copytree(_template(), root)
+    shutil.copytree(template(), root)
     return course.load(root)
 
 
