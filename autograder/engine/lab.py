@@ -21,7 +21,7 @@ from autograder.content import Case, Course, Lab, Task
 from autograder.judge.lab import Checks, Finding, load_checks, pack, unpack
 from autograder.judge.switch import End, Rules
 from autograder.sandbox.bwrap import SandboxUnavailable
-from autograder.sandbox.ranks import BoxFailed, Greeting, RankBox, Ran
+from autograder.sandbox.ranks import BoxFailed, Greeting, Ran, RankBox
 from autograder.verdict import Part, PartStatus, Status, Verdict, scored, total, unscored
 
 MiB = 1 << 20
@@ -57,7 +57,7 @@ def grade_lab(course: Course, lab: Lab, student: str, lab_py: Path, *, sandboxed
         return Verdict(status=source[0], score=None, reason=source[1], **about)
     about["submission"] = hashlib.sha256(source).hexdigest()
     try:
-        parts = _grade(course, lab, source, sandboxed)
+        parts = _grade(lab, source, sandboxed)
     except (SandboxUnavailable, BoxFailed) as error:
         return _blocked(lab, str(error), about)
     except (
@@ -93,7 +93,7 @@ def _read(path: Path) -> bytes | tuple[Status, str]:
     return source
 
 
-def _grade(course: Course, lab: Lab, source: bytes, sandboxed: bool) -> tuple[Part, ...]:
+def _grade(lab: Lab, source: bytes, sandboxed: bool) -> tuple[Part, ...]:
     checks = load_checks(lab.folder)
     hashes = {"key": _key(lab), "answer": hashlib.sha256(source).hexdigest()}
     secret = secrets.token_bytes(16)
@@ -102,7 +102,7 @@ def _grade(course: Course, lab: Lab, source: bytes, sandboxed: bool) -> tuple[Pa
         lab_py.write_bytes(source)
         lab_py.chmod(0o444)
         with RankBox(lab.folder / "run.py", lab_py, sandboxed=sandboxed) as box:
-            return tuple(_task(course, lab, task, checks, box, secret, hashes) for task in lab.tasks)
+            return tuple(_task(lab, task, checks, box, secret, hashes) for task in lab.tasks)
 
 
 def _key(lab: Lab) -> str:
@@ -114,7 +114,7 @@ def _key(lab: Lab) -> str:
 
 
 def _task(
-    course: Course, lab: Lab, task: Task, checks: Checks, box: RankBox, secret: bytes, hashes: dict[str, str]
+    lab: Lab, task: Task, checks: Checks, box: RankBox, secret: bytes, hashes: dict[str, str]
 ) -> Part:
     evidence: dict[str, Any] = {}
     for index, case in enumerate(task.cases):
@@ -123,11 +123,9 @@ def _task(
         evidence = {"case": index, "seed": seed, **seen}
         if failure is None:
             continue
-        text = f"{_title(task, index)}: {failure.text}"
-        told = _told(course, lab, failure.mistake)
+        reason = f"{_title(task, index)}: {failure.text}"
         evidence |= failure.evidence
         more: dict[str, Any] = {"misconception": failure.mistake, "evidence": evidence, **hashes}
-        reason = f"{text}\n{told}" if told else text
         if failure.status is PartStatus.FAILED:
             return scored(task.id, 0.0, task.points, reason, **more)
         return unscored(task.id, failure.status, task.points, reason, **more)
@@ -229,11 +227,3 @@ def _title(task: Task, index: int) -> str:
         what.append("hidden inputs")
     return f"case {index + 1} of {len(task.cases)} ({'; '.join(what)})"
 
-
-def _told(course: Course, lab: Lab, mistake: str | None) -> str:
-    if mistake is None:
-        return ""
-    if mistake in lab.mistakes:
-        return f"{lab.mistakes[mistake].what}: {lab.mistakes[mistake].why}"
-    known = course.misconceptions[mistake]
-    return f"{known.name}: {known.refutation}"
