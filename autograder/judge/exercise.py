@@ -41,7 +41,7 @@ def judge_cell(
     did; an error in our own key makes its part `blocked`.
     """
     heard = heard or NOTHING
-    tell = Tell(misconceptions)
+    tell = Tell(misconceptions, key.exercise)
     marks = {"key": key.digest, "answer": answer_hash}
     return tuple(_part(part, heard, seed, tell, failure, marks) for part in key.parts)
 

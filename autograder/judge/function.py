@@ -17,7 +17,16 @@ from autograder.judge.heard import Heard, Result
 from autograder.judge.part import Judged, PartKey, Tell
 from autograder.learner import units
 from autograder.learner.check import shown
-from autograder.learner.values import NotReadable, Value, bare_function, number, same, to_base, value_of
+from autograder.learner.values import (
+    NotReadable,
+    Value,
+    bare_function,
+    number,
+    same,
+    to_base,
+    to_wire,
+    value_of,
+)
 from autograder.verdict import PartStatus
 
 Inputs = dict[str, Any]
@@ -131,6 +140,8 @@ class FunctionPart(PartKey):
         self, inputs: Sequence[Inputs], right: Sequence[Value], results: Sequence[Result]
     ) -> str | None:
         found: list[tuple[int, str]] = []
+        if len(results) < len(inputs):
+            return None  # the talk broke off: what did not come cannot agree
         for ident, function in self.wrong:
             differs = held = 0
             for each, known, result in zip(inputs, right, results, strict=False):
@@ -173,7 +184,7 @@ class FunctionPart(PartKey):
     def decides(self) -> Any:
         tried = [*self.edges, *self.examples, *self.drawn(PROBE)]
         functions = [("", self.like), *self.wrong]
-        outputs = [[ident, [str(self.expected(f, each)) for each in tried]] for ident, f in functions]
+        outputs = [[ident, [to_wire(self.expected(f, each)) for each in tried]] for ident, f in functions]
         given = (
             self.given.words if isinstance(self.given, Draw) else {n: d.words for n, d in self.given.items()}
         )

@@ -23,7 +23,7 @@ from autograder.judge.key import Key
 from autograder.judge.part import PartKey, Tell
 from autograder.judge.quantity import QuantityPart
 from autograder.learner.instant import COST, Lock, buckets, seal_all
-from autograder.learner.values import NotReadable, Value, encode
+from autograder.learner.values import NotReadable, Value, encode, to_wire
 
 SCHEMA = 1
 Entries = dict[tuple[str, str], Any]
@@ -33,7 +33,7 @@ def instant_record(
     key: Key, salt: bytes, misconceptions: Mapping[str, Any], cost: int = COST
 ) -> dict[str, Any]:
     """The record of one exercise, JSON. The same for the same key, salt and cost; `cost` is log2 of scrypt's N."""
-    tell = Tell(misconceptions)
+    tell = Tell(misconceptions, key.exercise)
     own = hashlib.sha256(salt + key.exercise.encode()).digest()[:16]
     parts = {
         part.name: _part(part, Lock(own, cost, f"{key.exercise}/{part.name}"), tell) for part in key.parts
@@ -43,7 +43,7 @@ def instant_record(
 
 def instant_digest(key: Key, salt: bytes, misconceptions: Mapping[str, Any], cost: int = COST) -> str:
     """A hash of all that `instant_record` depends on, for reusing records that would come out the same."""
-    tell = Tell(misconceptions)
+    tell = Tell(misconceptions, key.exercise)
     entries = [
         [part.name, _kind(part), [[*where, what] for where, what in _entries(part, tell).items()]]
         for part in key.parts
@@ -124,7 +124,7 @@ def _function(part: FunctionPart, tell: Tell) -> Entries:
             return  # a wrong function that returns another kind of thing
         for rounded in rounded_forms:
             entries.setdefault((str(index), rounded), {"cases": []})["cases"].append(
-                {"is": wire(value), **says}
+                {"is": to_wire(value), **says}
             )
 
     right = [part.expected(part.like, each) for each in part.examples]
@@ -172,10 +172,3 @@ def _choices(part: ChoicesPart, tell: Tell) -> Entries:
             says = {"right": part.because} if held else {"wrong": tell.texts(ident) if ident else None}
             entries[option, state] = says
     return entries
-
-
-def wire(value: Value) -> dict[str, Any]:
-    """A known value as it stands on the wire."""
-    if value.kind == "list":
-        return {"l": [wire(item) for item in value.data]}
-    return encode(value.data)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.judge.heard import Heard
+from autograder.learner.show import pointer
 from autograder.verdict import PartStatus
 
 
@@ -26,17 +27,18 @@ class Judged:
 
 
 class Tell:
-    """Misconceptions in words, from the course's table (objects with `name`, `refutation`, `see`)."""
+    """Misconceptions in words, from the course's table (objects with `name`, `refutation`, `see`), for one exercise."""
 
-    def __init__(self, misconceptions: Mapping[str, Any]) -> None:
+    def __init__(self, misconceptions: Mapping[str, Any], exercise: str) -> None:
         self._known = misconceptions
+        self._exercise = exercise
 
     def reason(self, ident: str, more: str = "") -> str:
         """“name”. The refutation, where to look, and `more`."""
         known = self._known.get(ident)
         if known is None:
             return " ".join(part for part in (ident, more) if part)
-        see = f"See {known.see}." if known.see else ""
+        see = pointer(known.see, self._exercise)
         return " ".join(part for part in (f"“{known.name}”.", known.refutation, see, more) if part)
 
     def texts(self, ident: str) -> dict[str, str]:

@@ -41,6 +41,10 @@ class _Over(Exception):
         self.ended: Ended = ended
 
 
+class _Abandoned(Exception):
+    """The kernel began another submit instead of answering a call: the cell was interrupted and went on."""
+
+
 class Talk:
     """The judge's end of one kernel's socket; one object a kernel, one conversation (`start` … `finish`) a cell.
 
@@ -110,7 +114,8 @@ class _Conversation:
         self._skipping = False
         self._bytes = self._garbage = self._calls = 0
         self._ident: Any = None
-        self._submitted = False
+        self._pending: dict[str, Any] | None = None
+        self._submitted = self._done = False
         self._answers: dict[str, Value] = {}
         self._results: dict[str, tuple[Result, ...]] = {}
         self._notes: list[str] = []
@@ -144,25 +149,28 @@ class _Conversation:
                 self._selector.register(self._sock, selectors.EVENT_READ)
                 self._listen()
         except _Over as over:
-            self._ended = over.ended if over.ended != "stopped" or self._submitted else "silent"
+            self._end(over.ended if over.ended != "stopped" or self._submitted else "silent")
         except OSError:
-            self._ended = "closed"
+            self._end("closed")
         except Exception as error:  # our own mistake, or the key's: the verdict says blocked, and nobody pays
             self._ended = "broken"
             self._note(f"the judge's own error: {error!r}")
 
+    def _end(self, ended: Ended) -> None:
+        self._ended = "done" if self._done else ended
+
     def _listen(self) -> None:
         while True:
-            message = self._receive(self._deadline)
+            message = self._pending or self._receive(self._deadline)
+            self._pending = None
             if message.get("op") != "submit":
                 self._note(f"a message out of turn: {units.clip(str(message.get('op')))}")
                 self._count_garbage()
                 continue
             said = self._submit(message)
+            # once done, what follows in this cell is answered, so that nothing hangs, and changes nothing
+            self._done = self._submitted
             self._send({"op": "done", "id": message.get("id"), "said": said})
-            if self._submitted:
-                # done: what follows in this cell is answered, so that nothing hangs, and changes nothing
-                self._ended = "done"
 
     def _submit(self, message: dict[str, Any]) -> str:
         if self._key is None:
@@ -181,7 +189,6 @@ class _Conversation:
             self._note("a submit without answers")
             return "not recorded: no answers came"
         self._submitted = True
-        self._ended = "stopped"
         wanted = {part.name for part in self._key.parts} | {
             part.name.split("/")[0] for part in self._key.parts
         }
@@ -192,9 +199,12 @@ class _Conversation:
                 self._answers[name] = Value("other", "unreadable")
                 self._note(f"{name}: {problem}")
         self._ident = message.get("id")
-        for part in functions(self._key):
-            if self._answers.get(part.name, Value("missing")).kind == "function":
-                self._call_all(part.name, part.inputs(self._seed))
+        try:
+            for part in functions(self._key):
+                if self._answers.get(part.name, Value("missing")).kind == "function":
+                    self._call_all(part.name, part.inputs(self._seed))
+        except _Abandoned:
+            self._note("submitted anew before all calls were answered")
         return "recorded"
 
     def _call_all(self, name: str, inputs: tuple[dict[str, Any], ...]) -> None:
@@ -228,7 +238,10 @@ class _Conversation:
                 return Result(
                     kind=_word(message.get("kind")) or "Exception", text=_word(message.get("text"), 200)
                 )
-            self._note("an answer to a call that was not made, or a submit within a submit: dropped")
+            if message.get("op") == "submit" and message.get("id") != self._ident:
+                self._pending = message
+                raise _Abandoned
+            self._note("an answer to a call that was not made: dropped")
             self._count_garbage()
 
     # --- lines ---------------------------------------------------------------------------------------------------

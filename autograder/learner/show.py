@@ -53,13 +53,13 @@ class Report:
     def __repr__(self) -> str:
         head = f"{self.exercise}: {self.remark}" if self.remark else self.exercise
         width = max((len(line.name) for line in self.lines), default=0)
-        return "\n".join([head, *(_plain(line, width) for line in self.lines)])
+        return "\n".join([head, *(_plain(line, width, self.exercise) for line in self.lines)])
 
     def _repr_html_(self) -> str:
         head = f"<strong>{_safe(self.exercise)}</strong>"
         if self.remark:
             head += f" <span>{_safe(self.remark)}</span>"
-        rows = "".join(_row(line) for line in self.lines)
+        rows = "".join(_row(line, self.exercise) for line in self.lines)
         listed = f'<ul style="list-style:none;margin:.3em 0 0;padding:0">{rows}</ul>' if rows else ""
         return (
             '<div role="status" style="font-family:var(--jp-ui-font-family,sans-serif);'
@@ -78,27 +78,32 @@ def show(report: Report) -> None:
         print(repr(report))
 
 
-def _plain(line: Line, width: int) -> str:
+def pointer(see: str, exercise: str) -> str:
+    """ "See …." for where a misconception points, "" where that is the exercise at hand ("exercise 2.1" in 2.1)."""
+    return f"See {see}." if see.strip() and see.split()[-1] != exercise else ""
+
+
+def _plain(line: Line, width: int, exercise: str) -> str:
     sign, word, _ = _LOOKS[line.state]
     said = f"  {sign} {line.name:<{width}}  {word}"
-    return said + _after(": ", _words(line))
+    return said + _after(": ", _words(line, exercise))
 
 
-def _words(line: Line) -> str:
+def _words(line: Line, exercise: str) -> str:
     title = f"“{line.title}”" if line.title else ""
-    see = f"See {line.see}." if line.see else ""
-    return " ".join(part for part in (title, line.text, see) if part)
+    return " ".join(part for part in (title, line.text, pointer(line.see, exercise)) if part)
 
 
 def _after(before: str, text: str) -> str:
     return f"{before}{text}" if text else ""
 
 
-def _row(line: Line) -> str:
+def _row(line: Line, exercise: str) -> str:
     sign, word, colour = _LOOKS[line.state]
     title = f" <em>“{_safe(line.title)}”</em>" if line.title else ""
     text = f'<div style="margin-top:.15em">{_safe(line.text)}</div>' if line.text else ""
-    see = f'<div style="opacity:.8">See {_safe(line.see)}.</div>' if line.see else ""
+    points = pointer(line.see, exercise)
+    see = f'<div style="opacity:.8">{_safe(points)}</div>' if points else ""
     return (
         f'<li style="border-left:4px solid {colour};padding:.2em .6em;margin:.25em 0">'
         f'<span aria-hidden="true">{sign}</span> <code>{_safe(line.name)}</code> <strong>{word}</strong>'

@@ -85,7 +85,7 @@ def bare_note(asked: Asked) -> str:
 
 
 def show(value: Fraction, asked: Asked) -> str:
-    """`value` (base units) in the asked unit, to six digits: "112 GB". For graders and authors."""
+    """`value` (base units) in the asked unit, to six digits: "1.5 GB". For graders and authors."""
     number = value / asked.factor
     shown = f"{number.numerator}" if number.denominator == 1 and abs(number) < 10**6 else _six_digits(number)
     return f"{shown} {asked.unit}".strip()

@@ -45,28 +45,34 @@ class Value:
     data: Any = None
 
     def __str__(self) -> str:
+        """The value in a few hundred characters at most, for people."""
         match self.kind:
             case "number":
                 return _number_text(self.data)
+            case "text":
+                return repr(units.clip(self.data, _SHOWN))
             case "list":
-                return (
-                    "[" + ", ".join(str(v) for v in self.data[:20]) + (", …]" if len(self.data) > 20 else "]")
-                )
+                text = "[" + ", ".join(map(str, self.data[:20])) + (", …]" if len(self.data) > 20 else "]")
+                return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
             case "missing":
                 return "..."
             case "function":
                 return f"a function of ({', '.join(self.data)})"
             case "other":
                 return f"an object of type {self.data}"
-        return repr(self.data) if self.kind == "text" else str(self.data)
+            case "bool":
+                return str(self.data)
 
 
 MISSING = Value("missing")
+_SHOWN = 300
 
 
 def number(value: int | float | Fraction) -> Value:
     """A number as a value; non-finite floats stay floats."""
-    return Value("number", Fraction(value) if math.isfinite(value) else float(value))
+    return Value(
+        "number", value if isinstance(value, float) and not math.isfinite(value) else Fraction(value)
+    )
 
 
 # --- from objects to the wire ----------------------------------------------------------------------------------------
@@ -159,8 +165,9 @@ def _decode(wire: object, depth: int, room: list[int]) -> Value:
     if key == "b" and isinstance(data, bool):
         return Value("bool", data)
     if key == "n" and isinstance(data, int | float) and not isinstance(data, bool):
-        huge = isinstance(data, int) and data.bit_length() > DIGITS_LIMIT * 4
-        return Value("number", math.copysign(math.inf, data)) if huge else number(data)
+        if isinstance(data, int) and data.bit_length() > DIGITS_LIMIT * 4:
+            return Value("number", -math.inf if data < 0 else math.inf)
+        return number(data)
     if key == "n" and isinstance(data, str):
         return Value("number", _parse_number(data))
     if key == "t" and isinstance(data, str):
@@ -209,6 +216,11 @@ def _number_text(data: Number) -> str:
         return f"{float(data):.12g}"
     except OverflowError:
         return f"about {'-' if data < 0 else ''}1e{int(abs(data.numerator).bit_length() * 0.30103)}"
+
+
+def to_wire(value: Value) -> dict[str, Any]:
+    """A known value (number, text, truth, list of these) as it stands on the wire, whole."""
+    return {"l": [to_wire(item) for item in value.data]} if value.kind == "list" else encode(value.data)
 
 
 # --- comparing -------------------------------------------------------------------------------------------------------
