@@ -1,4 +1,5 @@
-"""nbgrader's Autograde with its one assumption taken out: that a hand-in holds a notebook of the right name.
+"""nbgrader's Autograde with two assumptions taken out: that a hand-in holds a notebook of the right name, and that
+what lies beside it is harmless.
 
 nbgrader looks for `*.ipynb` in each folder and drops the folder, or stops, where it finds none it knows: a renamed
 notebook, a lab handed in as lab.py alone. Here every folder is one hand-in; what is in it is Preflight's business.
@@ -6,12 +7,17 @@ notebook, a lab handed in as lab.py alone. Here every folder is one hand-in; wha
 
 from __future__ import annotations
 
+import functools
 import glob
 import importlib
+from datetime import datetime
 from pathlib import Path
 
 from nbgrader.converters import Autograde, NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import parse_utc
+
+STAMP = "timestamp.txt"
 
 
 class EveryFolder(Autograde):
@@ -21,6 +27,7 @@ class EveryFolder(Autograde):
         self.assignments = {}
         self.notebooks = []
         course = self._course()
+        vars(course)["get_existing_timestamp"] = functools.partial(_stamp, course)
         pattern = self._format_source(course.assignment_id, course.student_id)
         for folder in map(Path, sorted(glob.glob(pattern))):  # noqa: PTH207  (an absolute pattern of nbgrader's)
             if folder.is_dir():
@@ -31,13 +38,20 @@ class EveryFolder(Autograde):
             raise NbGraderException(message)
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
+        """Copies what lies beside the notebook, but no links and pipes: nbgrader would follow the ones out of the
+        hand-in and wait on the others for ever.
+        """
+        course = self._course()
         source = Path(self._format_source(assignment_id, student_id))
-        for path in source.rglob("*"):
-            # nbgrader copies what it finds, and would follow a link out of the hand-in, or wait on a pipe for ever.
-            if path.is_symlink() or not (path.is_file() or path.is_dir()):
-                course = self._course()
-                course.ignore = [*course.ignore, path.name]
-        super().init_assignment(assignment_id, student_id)
+        before = course.ignore
+        odd = [p.name for p in source.rglob("*") if p.is_symlink() or not (p.is_file() or p.is_dir())]
+        if course.get_existing_timestamp(str(source)) is None:
+            odd.append(STAMP)
+        course.ignore = [*before, *(glob.escape(name) for name in odd)]
+        try:
+            super().init_assignment(assignment_id, student_id)
+        finally:
+            course.ignore = before
 
     def _course(self) -> CourseDirectory:
         assert self.coursedir is not None
@@ -48,3 +62,14 @@ def install() -> None:
     """Makes nbgrader's own commands and formgrader use it. There is no trait for the class, so the name is set."""
     for name in ("nbgrader.apps.api", "nbgrader.apps.autogradeapp"):
         vars(importlib.import_module(name))["Autograde"] = EveryFolder
+
+
+def _stamp(course: CourseDirectory, folder: str) -> datetime | None:
+    """When this was handed in; None where that is not said, or not in a way that can be read."""
+    path = Path(folder) / STAMP
+    try:
+        text = path.read_text(encoding="utf-8").strip() if path.is_file() and not path.is_symlink() else ""
+        return parse_utc(text) if text else None
+    except (ValueError, OverflowError, OSError):
+        course.log.warning("%s cannot be read as a time: taken as not given", path)
+        return None

@@ -1,11 +1,8 @@
-"""A Jupyter kernel in a box, and the little of a Jupyter client that grading needs.
+"""A Jupyter kernel in a box.
 
-The kernel's messages are written by learner code: every frame is capped, parsed here and distrusted. The one thing
-they decide is what a learner printed; scores come from the judge's own socket (`BoxedKernel.judge`).
-
-The kernel's sockets lie on a tmpfs inside the box and are reached through /proc/<pid>/root, so nothing outside can be
-filled. They are connected once, before learner code runs, and never again: a socket swapped for a symbolic link later
-is not followed.
+Nothing a kernel says decides anything but what a learner printed; scores come from the judge's own socket
+(`BoxedKernel.judge`). The kernel's sockets lie on a tmpfs inside the box and are reached through /proc/<pid>/root, so
+nothing outside can be filled; they are connected before learner code runs.
 """
 
 from __future__ import annotations
@@ -21,22 +18,16 @@ import subprocess
 import sys
 import tempfile
 import time
-import uuid
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import zmq
-from jupyter_client.session import Session
-
 from autograder.sandbox.bwrap import INSIDE, Box, MiB
+from autograder.sandbox.channels import PORTS, Channels, Hear
 
-PORTS = {"shell": 1, "iopub": 2, "stdin": 3, "control": 4, "hb": 5}
-FRAME = 64 * MiB  # the largest message taken from a kernel; a larger one ends its channel
-QUEUE = 4  # messages held on our side a channel: bounds our memory, the kernel's side drops what is too much
 START_SECONDS = 60.0
 INTERRUPT_SECONDS = 2.0
+PROCESSES = 2048  # processes and threads a box may have
 _INSIDE_SCRIPT = Path(__file__).with_name("inside.py")
 
 
@@ -56,10 +47,6 @@ class Ended:
     killed: bool = False
 
 
-Hear = Callable[[str, dict[str, Any]], None]
-"""Called with the type and content of each message a running cell publishes."""
-
-
 class BoxedKernel:
     """One kernel in one box. A context manager: everything in the box is gone when it ends.
 
@@ -72,12 +59,10 @@ class BoxedKernel:
         self._files = files
         self._memory = memory_mib * MiB
         self._sandboxed = sandboxed
-        self._session = Session(key=b"", username="", session=uuid.uuid4().hex)
         self._init: int | None = None  # pidfd of the box's first process
         self._process: subprocess.Popen[bytes] | None = None
-        self._context: zmq.Context[zmq.Socket[bytes]] | None = None
         self._home = Path()
-        self._sockets: dict[str, zmq.Socket[bytes]] = {}
+        self._channels: Channels
         self.judge: socket.socket
 
     def __enter__(self) -> BoxedKernel:
@@ -92,23 +77,21 @@ class BoxedKernel:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(
-        self, code: str, *, seconds: float, hear: Hear, hurry: Callable[[], bool] = lambda: False
-    ) -> Ended:
-        """Runs one cell for at most `seconds`. Once `hurry()` is true the cell gets one more second."""
-        request = self._send("shell", "execute_request", _execute(code))
+    def run(self, code: str, *, seconds: float, hear: Hear) -> Ended:
+        """Runs one cell for at most `seconds`."""
+        request = self._channels.send("shell", "execute_request", _execute(code))
         end = time.monotonic() + seconds
-        reply = self._wait(request, end, hear, hurry)
+        reply = self._channels.wait(request, end, hear)
         interrupted = False
         if reply is None and self.alive():
             interrupted = True
-            self._send("control", "interrupt_request", {})
-            reply = self._wait(request, time.monotonic() + INTERRUPT_SECONDS, hear, lambda: False)
+            self._channels.send("control", "interrupt_request", {})
+            reply = self._channels.wait(request, time.monotonic() + INTERRUPT_SECONDS, hear)
         if reply is None:
             killed = self.alive()
             self._kill()
             return Ended("dead", killed=killed)
-        self._drain(request, hear)
+        self._channels.drain(request, hear)
         if _asked_exit(reply):  # `exit` in a cell: the kernel goes as soon as it has answered
             self._kill()
             return Ended("dead")
@@ -124,12 +107,9 @@ class BoxedKernel:
     def close(self) -> None:
         """Ends every process of the box, waits until none is left, and removes what was made for it."""
         self._kill()
-        for connected in self._sockets.values():
-            connected.close(linger=0)
-        self._sockets = {}
-        if self._context is not None:
-            self._context.term()
-            self._context = None
+        if hasattr(self, "_channels"):
+            self._channels.close()
+            del self._channels
         if hasattr(self, "judge"):
             self.judge.close()
         shutil.rmtree(self._home, ignore_errors=True)
@@ -145,7 +125,7 @@ class BoxedKernel:
             end = time.monotonic() + START_SECONDS
             folder = self._socket_folder()
             self._await_sockets(folder, end)
-            self._connect(folder)
+            self._channels = Channels(folder, self.alive)
             self._await_ready(end)
         except KernelStartError as error:
             raise KernelStartError(f"{error}{self._last_words()}") from None
@@ -168,6 +148,7 @@ class BoxedKernel:
         shown = Path("/shardlab/files") if self._sandboxed else files
         limits = {
             "memory": self._memory,
+            "processes": PROCESSES if self._sandboxed else None,
             "handin": str(shown),
             "connection": str(INSIDE / "connection.json" if self._sandboxed else connection_file),
         }
@@ -245,30 +226,17 @@ class BoxedKernel:
                     break
                 time.sleep(0.01)
 
-    def _connect(self, stem: str) -> None:
-        self._context = zmq.Context()
-        for name, kind in (("shell", zmq.DEALER), ("control", zmq.DEALER), ("iopub", zmq.SUB)):
-            made = self._context.socket(kind)
-            self._sockets[name] = made
-            made.setsockopt(zmq.RECONNECT_IVL, -1)
-            made.setsockopt(zmq.MAXMSGSIZE, FRAME)
-            made.setsockopt(zmq.RCVHWM, QUEUE)
-            made.setsockopt(zmq.LINGER, 0)
-            if kind == zmq.SUB:
-                made.setsockopt(zmq.SUBSCRIBE, b"")
-            made.connect(f"ipc://{stem}-{PORTS[name]}")
-
     def _await_ready(self, end: float) -> None:
         """Until a request is answered and its echo comes by iopub: subscribing takes a moment of its own."""
         heard: list[str] = []
         while not heard:
             self._still_starting(end)
-            request = self._send("shell", "kernel_info_request", {})
-            reply = self._wait(request, end, lambda kind, _: heard.append(kind), lambda: False)
+            request = self._channels.send("shell", "kernel_info_request", {})
+            reply = self._channels.wait(request, end, lambda kind, _: heard.append(kind))
             stop = time.monotonic() + 0.2
             while reply is not None and not heard and time.monotonic() < stop:
-                self._take_output(request, lambda kind, _: heard.append(kind), 50)
-        self._drain(request, lambda *_: None)
+                self._channels.take_output(request, lambda kind, _: heard.append(kind), 50)
+        self._channels.drain(request, lambda *_: None)
 
     def _still_starting(self, end: float) -> None:
         if not self.alive():
@@ -282,69 +250,23 @@ class BoxedKernel:
         text = self._process.stderr.read(1 << 16).decode("utf-8", "replace").strip()
         return f": {text[-1500:]}" if text else ""
 
-    # -- talking -------------------------------------------------------------------------------------------------
-
-    def _send(self, channel: str, kind: str, content: dict[str, Any]) -> str:
-        message = self._session.msg(kind, content)
-        with contextlib.suppress(zmq.Again):  # a kernel that takes nothing any more: the deadline will tell
-            frames = self._session.serialize(message)
-            self._sockets[channel].send_multipart(frames, zmq.DONTWAIT)
-        return str(message["header"]["msg_id"])
-
-    def _wait(self, request: str, end: float, hear: Hear, hurry: Callable[[], bool]) -> dict[str, Any] | None:
-        """The reply to `request`; None when time is up or the kernel is gone."""
-        poller = zmq.Poller()
-        poller.register(self._sockets["shell"], zmq.POLLIN)
-        poller.register(self._sockets["iopub"], zmq.POLLIN)
-        hurried = False
-        while (left := end - time.monotonic()) > 0:
-            ready = dict(poller.poll(int(min(left, 0.1) * 1000) + 1))
-            if self._sockets["iopub"] in ready:
-                self._take_output(request, hear, 0)
-            if self._sockets["shell"] in ready:
-                parent, _, content = _receive(self._sockets["shell"])
-                if parent == request:
-                    return content
-            if not ready and not self.alive():
-                return None
-            if not hurried and hurry():
-                hurried, end = True, min(end, time.monotonic() + 1.0)
-        return None
-
-    def _take_output(self, request: str, hear: Hear, wait_ms: int) -> str:
-        """The kind of the next message published, after `hear` has had it; "" when none came."""
-        iopub = self._sockets["iopub"]
-        if not iopub.poll(wait_ms):
-            return ""
-        parent, kind, content = _receive(iopub)
-        if parent != request:
-            return "other"
-        if kind == "status" and content.get("execution_state") == "idle":
-            return "idle"
-        hear(kind, content)
-        return kind
-
-    def _drain(self, request: str, hear: Hear) -> None:
-        """What was published before the reply and has not come yet, until the kernel says it is idle."""
-        end = time.monotonic() + 1.0
-        while time.monotonic() < end and self._take_output(request, hear, 200) not in ("idle", ""):
-            pass
-
     def _kill(self) -> None:
         process = self._process
         if process is None:
             return
         if self._init is not None:
-            # The first process of a pid namespace ends only after all others in it have: after this wait none is left.
+            # The first process of a pid namespace ends only after all others in it have: after this wait none is left,
+            # and bubblewrap outside, which waits for it, ends too.
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._init, signal.SIGKILL)
-            select.select([self._init], [], [], 30.0)
+            ended = select.poll()
+            ended.register(self._init, select.POLLIN)
+            ended.poll(30_000)
             os.close(self._init)
             self._init = None
-        elif not self._sandboxed and process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
+        elif process.poll() is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
-        if process.poll() is None and not self._sandboxed:
             process.kill()
         process.wait()
 
@@ -358,19 +280,6 @@ def _execute(code: str) -> dict[str, Any]:
         "allow_stdin": False,
         "stop_on_error": False,
     }
-
-
-def _receive(channel: zmq.Socket[bytes]) -> tuple[str, str, dict[str, Any]]:
-    """(id of the request, kind, content) of one message; empty when it is not one. Whoever wrote it is not trusted."""
-    frames = channel.recv_multipart()
-    try:
-        at = frames.index(b"<IDS|MSG>")
-        header, parent, _, content = (json.loads(frame) for frame in frames[at + 2 : at + 6])
-    except (ValueError, RecursionError):
-        return "", "", {}
-    if not all(isinstance(part, dict) for part in (header, parent, content)):
-        return "", "", {}
-    return str(parent.get("msg_id")), str(header.get("msg_type")), content
 
 
 def _asked_exit(reply: dict[str, Any]) -> bool:

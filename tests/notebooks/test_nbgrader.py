@@ -50,6 +50,8 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Course]:
     tiny.hand_in(course, "fay", plain, name="level-0-Copy1.ipynb")
     tiny.hand_in(course, "gus", b"\xef\xbb\xbf" + json.dumps(plain, indent=1).replace("\n", "\r\n").encode())
     tiny.hand_in(course, "hal", None)
+    ran = nbgrader(course.root, "generate_assignment", "level-0", "--force")
+    assert ran.returncode == 0, ran.stderr[-3000:]
     ran = nbgrader(course.root, "autograde", "level-0")
     assert ran.returncode == 0, ran.stderr[-3000:]
     ran = nbgrader(course.root, "generate_feedback", "level-0")
@@ -222,10 +224,12 @@ def test_an_error_of_ours_blocks_one_hand_in(course: Course, monkeypatch: pytest
     assert gradebook.feedback(course.root, "ada", "level-0").exists()
 
 
-def test_links_out_of_a_hand_in_are_not_copied(course: Course) -> None:
+def test_links_pipes_and_a_bad_timestamp_are_left_out(course: Course) -> None:
     folder = tiny.hand_in(course, "ada", tiny.filled(course))
     (folder / "data.csv").symlink_to(course.root / "gradebook.db")
     os.mkfifo(folder / "pipe")
+    (folder / "timestamp.txt").write_text("some time in May")
     assert _grade_folder(course, "ada", folder).score == 6
+    assert gradebook.feedback(course.root, "ada", "level-0").exists()
     copied = {p.name for p in (course.root / "autograded/ada/level-0").iterdir()}
     assert copied == {"level-0.ipynb"}
