@@ -84,9 +84,10 @@ def _read(path: Path) -> bytes | tuple[Status, str]:
         return Status.ABSENT, f"no {path.name} was handed in"
     except OSError as error:
         return Status.UNGRADABLE, f"{path.name} cannot be opened: {error.strerror}"
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        return Status.UNGRADABLE, f"{path.name} is no regular file"
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return Status.UNGRADABLE, f"{path.name} is no regular file"
         source = file.read(MAX_SOURCE + 1)
     if len(source) > MAX_SOURCE:
         return Status.UNGRADABLE, f"{path.name} is larger than {MAX_SOURCE >> 20} MiB"
@@ -164,6 +165,7 @@ def _case(
         "trace": outcome.trace.digest(),
         "calls": len(outcome.trace),
         "seconds": round(outcome.seconds, 3),
+        "box_died": ran.box_died,
         "printed": {str(rank): text for rank, text in enumerate(ran.printed) if text},
     }
     failure = _ended_badly(ran)

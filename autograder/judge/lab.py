@@ -2,8 +2,8 @@
 
 checks.py of a lab has
 - `given(task, case, seed) -> list[dict]`: the inputs of each rank by name, tensors or plain JSON values
-- `judge(task, case, inputs, outputs, trace, memory) -> list[Finding]`: everything wrong with what came back; [] is right.
-  `memory` is what was measured of each rank's memory, empty where nothing was
+- `judge(task, case, inputs, outputs, trace, memory) -> list[Finding]`: everything wrong with what came back; [] is
+  right. `memory` is what was measured of each rank's memory, empty where nothing was
 - optionally `explain(task, case, outcome) -> str | None`: the mistake's id behind a case that ended with no outputs
 """
 

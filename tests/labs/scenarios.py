@@ -335,3 +335,38 @@ def kills_the_runner(rank, groups, inputs):
 
 def hands_in_oddities(rank, groups, inputs):
     return {"none": None, "object": object(), "nan": torch.tensor([float("nan")]), "list": [1, 2.5, "x"]}
+
+
+def looks_around(rank, groups, inputs):
+    import importlib
+    import importlib.util
+    import pathlib
+    import socket
+
+    def can_connect():
+        try:
+            socket.create_connection(("1.1.1.1", 53), timeout=1).close()
+        except OSError:
+            return False
+        return True
+
+    def can_write(path):
+        try:
+            pathlib.Path(path).write_text("x")
+        except OSError:
+            return False
+        return True
+
+    return {
+        "judge": importlib.util.find_spec("autograder.judge") is not None,
+        "engine": importlib.util.find_spec("autograder.engine") is not None,
+        "network": can_connect(),
+        "files": sorted(os.listdir("/lab")) if os.path.isdir("/lab") else [],
+        "writes": [p for p in ("/lab/lab.py", "/lab/x", "/x", "/usr/x", "/etc/x") if can_write(p)],
+        "environment": sorted(os.environ),
+        "descriptors": sorted(
+            os.readlink(f"/proc/self/fd/{fd}").partition(":")[0]
+            for fd in range(3, 64)
+            if os.path.exists(f"/proc/self/fd/{fd}") or os.path.lexists(f"/proc/self/fd/{fd}")
+        ),
+    }

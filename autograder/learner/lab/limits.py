@@ -39,7 +39,7 @@ def adopt_orphans() -> None:
 
 def end_descendants() -> None:
     """Kills every process below this one, daemons too, until none is left. Needs `adopt_orphans()`."""
-    while below := _descendants(os.getpid()):
+    while below := descendants(os.getpid()):
         for pid in below:
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -53,7 +53,8 @@ def end_descendants() -> None:
         time.sleep(0.002)
 
 
-def _descendants(pid: int) -> list[int]:
+def descendants(pid: int) -> list[int]:
+    """The process ids below `pid`: children, their children, and so on."""
     found: list[int] = []
     waiting = [pid]
     while waiting:

@@ -51,7 +51,7 @@ def main(control_fd: int, run_py: Path, lab_py: Path) -> None:
                 if not text:
                     break
                 if json.loads(text)["op"] == "case":
-                    ranks = _fork(fds, control, run, lab_py, [wake, woken])
+                    ranks = _fork(fds, control, run, lab_py, [wake, woken, selector])
                 else:
                     limits.end_descendants()
                     ranks = {}
@@ -60,9 +60,9 @@ def main(control_fd: int, run_py: Path, lab_py: Path) -> None:
 
 
 def _fork(
-    fds: list[int], control: socket.socket, run: ModuleType, lab_py: Path, ours: list[socket.socket]
+    fds: list[int], control: socket.socket, run: ModuleType, lab_py: Path, ours: list[Any]
 ) -> dict[int, int]:
-    """Forks the ranks; returns their numbers by process id."""
+    """Forks the ranks; returns their numbers by process id. A rank closes `control`, and what else is `ours`."""
     world = len(fds) // 2
     ranks: dict[int, int] = {}
     sys.stdout.flush()
