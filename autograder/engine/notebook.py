@@ -12,6 +12,7 @@ import secrets
 import tempfile
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -155,7 +156,10 @@ def _run(
         elif cell.cell_type == "code" and cell.source.strip():
             ran = cells.run(cell.source)
             cell.outputs = ran.outputs
-            troubles += [ran.trouble] if ran.trouble else []
+            if ran.trouble:
+                # what the cell was there to make counts too: a learner may have replaced all of it
+                meant = f"{ran.trouble.text}\n{marked.shown}" if marked else ran.trouble.text
+                troubles.append(replace(ran.trouble, text=meant))
             if marked is None or marked.kind == "answer":
                 above.append(cell.source)
     return [part for name in known.cells for part in parts.get(name, ())]

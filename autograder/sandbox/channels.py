@@ -27,8 +27,8 @@ Hear = Callable[[str, dict[str, Any]], None]
 class Channels:
     """Connections to one kernel whose socket files are `<stem>-<number>`; `alive` says whether it still runs."""
 
-    def __init__(self, stem: str, alive: Callable[[], bool]) -> None:
-        self._session = Session(key=b"", username="", session=uuid.uuid4().hex)
+    def __init__(self, stem: str, alive: Callable[[], bool], key: str) -> None:
+        self._session = Session(key=key.encode(), username="", session=uuid.uuid4().hex)
         self._alive = alive
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._sockets: dict[str, zmq.Socket[bytes]] = {}

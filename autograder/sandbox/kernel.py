@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,7 @@ class BoxedKernel:
         self._process: subprocess.Popen[bytes] | None = None
         self._home = Path()
         self._channels: Channels
+        self._key = uuid.uuid4().hex  # signs messages as Jupyter wants it; learner code can read it
         self.judge: socket.socket
 
     def __enter__(self) -> BoxedKernel:
@@ -125,7 +127,7 @@ class BoxedKernel:
             end = time.monotonic() + START_SECONDS
             folder = self._socket_folder()
             self._await_sockets(folder, end)
-            self._channels = Channels(folder, self.alive)
+            self._channels = Channels(folder, self.alive, self._key)
             self._await_ready(end)
         except KernelStartError as error:
             raise KernelStartError(f"{error}{self._last_words()}") from None
@@ -139,7 +141,7 @@ class BoxedKernel:
         connection = {
             "transport": "ipc",
             "ip": str(inside / "k"),
-            "key": "",
+            "key": self._key,
             "signature_scheme": "hmac-sha256",
             **{f"{name}_port": number for name, number in PORTS.items()},
         }

@@ -98,7 +98,7 @@ def _hand_ins(course: Course) -> dict[str, NotebookNode | bytes]:
         "region": fill(
             ans_0_2="pick = 'a'\n### BEGIN HIDDEN TESTS\nexpect.choice('pick', 'a', among=['a'])\n### END HIDDEN TESTS"
         ),
-        "killer": fill(ans_0_2="import os\npick = 'b'\nos._exit(0)"),
+        "killer": fill(ans_0_2="import os\nos._exit(0)"),
         "killer-in-function": fill(ans_0_1b="import os\ndef area(width, height): os._exit(0)"),
         "quits": _with(fill(), "exit()"),
         "loop": fill(ans_0_2="while True: pass\npick = 'b'"),
