@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from answers.helpers import SEED, judge_cell, key
 from autograder.judge.heard import Heard
-from autograder.judge.talk import GARBAGE_LIMIT, LINE_LIMIT, TALK_LIMIT, Talk
+from autograder.judge.lines import GARBAGE_LIMIT, LINE_LIMIT, TALK_LIMIT
+from autograder.judge.talk import Talk
 from autograder.learner.values import value_of
 from autograder.verdict import PartStatus
 
@@ -253,6 +255,14 @@ def test_a_cell_that_is_interrupted_leaves_nothing_behind() -> None:
 
 
 DEEP = b"[" * 60_000
+
+
+def nested(field: str) -> list[bytes]:
+    """Submits with one field nested about as deep as can be read, where writing it again might fail."""
+    head = b'{"op": "submit", "exercise": "2.1", "answers": {}, "' + field.encode() + b'": '
+    return [head + b"[" * n + b"]" * n + b"}" for n in range(100, 1100, 50)]
+
+
 HUGE = b'{"op": "submit", "id": 1, "exercise": "2.1", "answers": {"dp": {"n": ' + b"9" * 50_000 + b"}}}"
 
 
@@ -264,9 +274,10 @@ HUGE = b'{"op": "submit", "id": 1, "exercise": "2.1", "answers": {"dp": {"n": ' 
         b'{"op": "submit", "exercise": "2.1"}', b'{"op": "submit", "exercise": "2.1", "answers": []}',
         b'{"op": "submit", "exercise": {"2.1": 1}, "answers": {}}',
         json.dumps(submit(**{f"n{i}": {"n": 1} for i in range(1000)})).encode(),
+        b"\n".join([*nested("id"), *nested("op"), *nested("exercise"), *nested("answers")]),
         b'{"op": "submit", "op": "value"}', b"NaN", b'{"op": NaN}', b"\x00" * 100,
     ],
-    ids=range(23),
+    ids=range(24),
 )  # fmt: skip
 def test_a_line_that_is_no_answer_costs_nothing(line: bytes) -> None:
     def script(kernel: Kernel) -> None:
@@ -282,7 +293,8 @@ def test_a_line_that_is_no_answer_costs_nothing(line: bytes) -> None:
     "wire",
     [{"n": float("nan")}, {"n": float("inf")}, {"n": "1e400"}, {"n": "9" * 400}, {"n": 10**4200}, {"n": True}, {},
      None, 3, {"n": 1, "t": ""}, {"l": [{"l": [{"l": [{"l": [{"l": []}]}]}]}]},
-     {"x": "A" * 9999}, {"t": "\x00\u202e" * 400}],
+     {"x": "A" * 9999}, {"t": "\ud800"}, {"x": "\ud800"}, {"f": ["\ud800"]},
+     {"t": "\x00\u202e" * 400}],
 )  # fmt: skip
 def test_extreme_answers_are_judged(wire: Any) -> None:
     def script(kernel: Kernel) -> None:
@@ -293,7 +305,7 @@ def test_extreme_answers_are_judged(wire: Any) -> None:
     heard = converse(script)
     for part in judge_cell(KEY, heard, seed=SEED, misconceptions={}):
         assert part.status is PartStatus.FAILED
-        assert len(json.dumps(part.evidence)) < 3000
+        assert len(msgspec.json.encode(part)) < 4000  # and it can be written at all
 
 
 def test_a_flood_is_cut_off_and_the_kernel_is_what_waits() -> None:
@@ -402,6 +414,7 @@ def test_whatever_is_said_the_judge_ends_and_judges(said: list[bytes], hang_up: 
     assert heard.ended != "broken", heard.notes
     for part in judge_cell(KEY, heard, seed=SEED, misconceptions={}):
         assert part.status is not PartStatus.BLOCKED
+        msgspec.json.encode(part)
 
 
 def test_no_thread_and_no_descriptor_is_left() -> None:
