@@ -357,16 +357,18 @@ def looks_around(rank, groups, inputs):
             return False
         return True
 
+    def kind_of(fd):
+        try:
+            return str(pathlib.Path(f"/proc/self/fd/{fd}").readlink()).partition(":")[0]
+        except OSError:
+            return ""
+
     return {
         "judge": importlib.util.find_spec("autograder.judge") is not None,
         "engine": importlib.util.find_spec("autograder.engine") is not None,
         "network": can_connect(),
-        "files": sorted(os.listdir("/lab")) if os.path.isdir("/lab") else [],
+        "files": sorted(path.name for path in pathlib.Path("/lab").glob("*")),
         "writes": [p for p in ("/lab/lab.py", "/lab/x", "/x", "/usr/x", "/etc/x") if can_write(p)],
         "environment": sorted(os.environ),
-        "descriptors": sorted(
-            os.readlink(f"/proc/self/fd/{fd}").partition(":")[0]
-            for fd in range(3, 64)
-            if os.path.exists(f"/proc/self/fd/{fd}") or os.path.lexists(f"/proc/self/fd/{fd}")
-        ),
+        "descriptors": sorted(kind_of(fd) for fd in range(3, 64) if kind_of(fd)),
     }
