@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.content import Case, Course, Lab, Task
-from autograder.judge.lab import Checks, Finding, load_checks, pack, unpack
+from autograder.judge.lab import Checks, ChecksError, Finding, load_checks, pack, unpack
 from autograder.judge.switch import End, Rules
 from autograder.sandbox.bwrap import SandboxUnavailable
 from autograder.sandbox.ranks import BoxFailed, Greeting, Ran, RankBox
@@ -57,7 +57,11 @@ def grade_lab(course: Course, lab: Lab, student: str, lab_py: Path, *, sandboxed
         return Verdict(status=source[0], score=None, reason=source[1], **about)
     about["submission"] = hashlib.sha256(source).hexdigest()
     try:
-        parts = _grade(lab, source, sandboxed)
+        known = frozenset(course.misconceptions) | frozenset(lab.mistakes)
+        try:
+            parts = _grade(lab, source, sandboxed, known)
+        except BoxFailed:  # the machine's hiccup, or its state: a second box tells
+            parts = _grade(lab, source, sandboxed, known)
     except (SandboxUnavailable, BoxFailed) as error:
         return _blocked(lab, str(error), about)
     except (
@@ -94,7 +98,7 @@ def _read(path: Path) -> bytes | tuple[Status, str]:
     return source
 
 
-def _grade(lab: Lab, source: bytes, sandboxed: bool) -> tuple[Part, ...]:
+def _grade(lab: Lab, source: bytes, sandboxed: bool, known: frozenset[str]) -> tuple[Part, ...]:
     checks = load_checks(lab.folder)
     hashes = {"key": _key(lab), "answer": hashlib.sha256(source).hexdigest()}
     secret = secrets.token_bytes(16)
@@ -103,7 +107,7 @@ def _grade(lab: Lab, source: bytes, sandboxed: bool) -> tuple[Part, ...]:
         lab_py.write_bytes(source)
         lab_py.chmod(0o444)
         with RankBox(lab.folder / "run.py", lab_py, sandboxed=sandboxed) as box:
-            return tuple(_task(lab, task, checks, box, secret, hashes) for task in lab.tasks)
+            return tuple(_task(lab, task, checks, box, secret, hashes, known) for task in lab.tasks)
 
 
 def _key(lab: Lab) -> str:
@@ -115,7 +119,13 @@ def _key(lab: Lab) -> str:
 
 
 def _task(
-    lab: Lab, task: Task, checks: Checks, box: RankBox, secret: bytes, hashes: dict[str, str]
+    lab: Lab,
+    task: Task,
+    checks: Checks,
+    box: RankBox,
+    secret: bytes,
+    hashes: dict[str, str],
+    known: frozenset[str],
 ) -> Part:
     evidence: dict[str, Any] = {}
     for index, case in enumerate(task.cases):
@@ -124,6 +134,8 @@ def _task(
         evidence = {"case": index, "seed": seed, **seen}
         if failure is None:
             continue
+        if failure.mistake is not None and failure.mistake not in known:
+            raise ChecksError(f"{lab.name}: checks.py names {failure.mistake!r}, which nobody has described")
         reason = f"{_title(task, index)}: {failure.text}"
         evidence |= failure.evidence
         more: dict[str, Any] = {"misconception": failure.mistake, "evidence": evidence, **hashes}
@@ -228,4 +240,3 @@ def _title(task: Task, index: int) -> str:
     if case.use == "hidden":
         what.append("hidden inputs")
     return f"case {index + 1} of {len(task.cases)} ({'; '.join(what)})"
-

@@ -98,7 +98,8 @@ def unpack(end: End) -> Inputs | Finding:
         if "json" in value:
             outputs[name] = value["json"]
         else:
-            outputs[name] = Other(str(value.get("type"))[:100])
+            kind = str(value.get("type"))[:100]
+            outputs[name] = Other(kind if kind.isidentifier() else "unknown")
     try:
         tensors = safetensors.torch.load(end.packed)
     except (SafetensorError, KeyError, ValueError, RuntimeError, TypeError):
@@ -119,7 +120,7 @@ def compare(
     dtype, finiteness, and only then values, within `abs + rel · |expected|`. None when nothing differs."""
     for rank, (got, want) in enumerate(zip(outputs, expected, strict=True)):
         if got.keys() != want.keys():
-            return Finding(f"rank {rank} handed in {sorted(got)}, expected {sorted(want)}")
+            return Finding(f"rank {rank} handed in {_names(got)}, expected {_names(want)}")
         for name, right in want.items():
             wrong = _differs(got[name], right, rel, abs)
             if wrong:
@@ -150,6 +151,11 @@ def _differs(got: Any, right: torch.Tensor, rel: float, absolute: float) -> str 
         wrong = difference > absolute + rel * right.to(wide).abs()
     count = int(wrong.sum())
     return f"is wrong in {count} of {right.numel()} elements" if count else None
+
+
+def _names(outputs: Mapping[str, Any]) -> str:
+    shown = [repr(name[:40]) for name in sorted(outputs)[:6]]
+    return ", ".join(shown) + (" …" if len(outputs) > 6 else "") if shown else "nothing"
 
 
 def _type(value: Any) -> str:

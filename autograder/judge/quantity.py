@@ -74,7 +74,7 @@ def known_value(given: Any, unit: str | None, what: str) -> tuple[units.Asked, F
             raise ValueError(f"{what} {given!r}: {problem}") from None
     asked = units.ask(unit)
     try:
-        return asked, Fraction(given) * asked.factor
+        return asked, Fraction(repr(given) if isinstance(given, float) else given) * asked.factor
     except (ValueError, OverflowError):
         raise ValueError(f"{what} {given!r} is not finite") from None
 

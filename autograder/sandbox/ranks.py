@@ -28,6 +28,7 @@ from autograder.sandbox.bwrap import Box
 
 START_SECONDS = 120.0
 STOP_SECONDS = 10.0
+EXIT_SECONDS = 0.5
 PRINTED = 16 << 10
 _PACKAGE_PARENT = Path(__file__).resolve().parents[2]
 _RUN, _LAB = Path("/lab/run.py"), Path("/lab/lab.py")
@@ -110,7 +111,7 @@ class RankBox:
         box = Box(
             shown={self._run_py: _RUN, self._lab_py: _LAB},
             # malloc gives big blocks back at once, so that a memory limit measures what is alive
-            environment={"MALLOC_MMAP_THRESHOLD_": "65536", "KMP_INIT_AT_FORK": "FALSE"},
+            environment={"MALLOC_MMAP_THRESHOLD_": "65536"},
         )
         return box.command([*runner, str(_RUN), str(_LAB)], info_fd=info)
 
@@ -139,7 +140,7 @@ class RankBox:
         for printed in prints:
             switch.watch(printed.fd, printed.read)
         outcome = switch.run(seconds)
-        exits = self._stop(world)
+        exits = self._stop(world, [rank for rank, end in enumerate(outcome.ends) if end.how == "crashed"])
         for printed in prints:
             printed.close()
         died = self._process is None
@@ -156,19 +157,23 @@ class RankBox:
             raise BoxFailed(f"the box for the ranks did not start{said}")
         self._ready = True
 
-    def _stop(self, world: int) -> tuple[int | None, ...]:
-        """Ends what is left of a case; ends the whole box where the runner in it does not answer in time."""
+    def _stop(self, world: int, crashed: Sequence[int]) -> tuple[int | None, ...]:
+        """Ends what is left of a case; ends the whole box where the runner in it does not answer in time.
+        Ranks that have `crashed` get a moment first, in which the runner can say how they ended."""
         assert self._control is not None
         exits: list[int | None] = [None] * world
-        deadline = time.monotonic() + STOP_SECONDS
         try:
+            moment = time.monotonic() + EXIT_SECONDS
+            while any(exits[rank] is None for rank in crashed) and (
+                message := _receive(self._control, moment)
+            ):
+                _note(message, exits)
             self._control.send(b'{"op": "stop"}')
-            while (message := _receive(self._control, deadline)) is not None:
+            deadline = time.monotonic() + STOP_SECONDS
+            while message := _receive(self._control, deadline):
                 if message.get("op") == "idle":
                     return tuple(exits)
-                rank, status = message.get("rank"), message.get("status")
-                if type(rank) is int and 0 <= rank < world and type(status) is int:
-                    exits[rank] = status
+                _note(message, exits)
         except OSError:
             pass  # the runner has gone: the box is ended below, and the case says so
         self.close()
@@ -242,6 +247,12 @@ class _Printed:
         """What was kept, and how much was not."""
         text = self._kept.decode("utf-8", "replace")
         return f"{text}\n… {self._dropped} bytes more" if self._dropped else text
+
+
+def _note(message: dict[str, Any], exits: list[int | None]) -> None:
+    rank, status = message.get("rank"), message.get("status")
+    if type(rank) is int and 0 <= rank < len(exits) and type(status) is int:
+        exits[rank] = status
 
 
 def _receive(control: socket.socket, deadline: float) -> dict[str, Any] | None:

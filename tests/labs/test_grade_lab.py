@@ -142,8 +142,12 @@ def test_a_fault_of_ours_is_blocked_and_costs_nothing(tmp_path: Path) -> None:
     broken = short(RING, tmp_path / "a")
     (broken.folder / "run.py").write_text("raise RuntimeError('no run today')\n")
     careless = short(RING, tmp_path / "b")
-    (careless.folder / "checks.py").write_text()
-    for lab, said in ((broken, "no run today"), (careless, "IndexError")):
+    (careless.folder / "checks.py").write_text("def given(*a): return [][0]\ndef judge(*a): return []\n")
+    strange = short(RING, tmp_path / "c")
+    text = (strange.folder / "checks.py").read_text()
+    text += "\n\ndef judge(*a):\n    return [Finding('wrong', 'no-such-mistake')]\n"
+    (strange.folder / "checks.py").write_text(text)
+    for lab, said in ((broken, "no run today"), (careless, "IndexError"), (strange, "no-such-mistake")):
         verdict = grade(RING.solution / "solution.py", lab)
         assert verdict.status is Status.BLOCKED and verdict.score is None and said in verdict.reason
         assert [part.status for part in verdict.parts] == [PartStatus.BLOCKED]

@@ -22,7 +22,7 @@ from autograder.judge.switch.state import RankState
 from autograder.judge.switch.trace import Trace
 from autograder.judge.switch.wire import Port
 
-MAX_HELD = 1 << 30
+MAX_HELD = 256 << 20
 MAX_OPEN = 4096
 GRACE_ALONE = 0.3
 GRACE_THREADS = 3.0

@@ -17,8 +17,8 @@ from autograder.learner.lab.frames import HEAD, Buffer
 
 MiB = 1 << 20
 MAX_HEADER = 64 << 10
-MAX_PAYLOAD = 512 * MiB
-MAX_QUEUED = 2048 * MiB
+MAX_PAYLOAD = 128 * MiB
+MAX_QUEUED = 1024 * MiB
 _TURN = 8 * MiB  # bytes taken from one rank before the others get their turn
 
 
