@@ -14,9 +14,9 @@ from typing import Any
 from nbformat import NotebookNode
 
 from autograder.content import Limits
+from autograder.handin import inert, page
 from autograder.judge.key import Key
 from autograder.judge.talk import Heard, Talk
-from autograder.notebooks import inert, page
 from autograder.sandbox.kernel import BoxedKernel, Ended
 from autograder.verdict import PartStatus
 

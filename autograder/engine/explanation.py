@@ -6,7 +6,7 @@ import hashlib
 
 from nbformat import NotebookNode
 
-from autograder.notebooks.source import SourceCell
+from autograder.handin.source import SourceCell
 from autograder.verdict import Part, PartStatus, unscored
 
 

@@ -10,8 +10,8 @@ from nbformat import NotebookNode
 
 from autograder.content import Assignment, Course, Lab, Misconception
 from autograder.engine import explanation
-from autograder.notebooks import page, preflight
-from autograder.notebooks.source import Source
+from autograder.handin import page, preflight
+from autograder.handin.source import Source
 from autograder.verdict import Part, PartStatus, Status, Verdict, total, unscored
 
 SHOWN_MOST = 200_000

@@ -21,11 +21,11 @@ from nbformat import NotebookNode
 from autograder.content import Assignment, Course
 from autograder.engine import explanation, labcells
 from autograder.engine.cells import Cells, Ran, Trouble
+from autograder.handin import page, preflight, source
+from autograder.handin.preflight import Prepared
+from autograder.handin.source import Source, SourceCell
 from autograder.judge.exercise import CellFailure, judge_cell
 from autograder.judge.key import Key, load_key
-from autograder.notebooks import page, preflight, source
-from autograder.notebooks.preflight import Prepared
-from autograder.notebooks.source import Source, SourceCell
 from autograder.sandbox.kernel import KernelStartError
 from autograder.verdict import Part, PartStatus, Status, Verdict, total, unscored
 

@@ -9,19 +9,7 @@ from nbgrader import utils
 from nbgrader.preprocessors.base import NbGraderPreprocessor
 
 from autograder import stub
-
-TEXT_STUB = "YOUR ANSWER HERE"
-
-
-def released(source: str, cell_type: str) -> str:
-    """What a learner gets of an answer cell with this instructor source. Raises ValueError where a code cell holds
-    no solution region, since its stub would be the answer.
-    """
-    if cell_type == "markdown":
-        return TEXT_STUB
-    if not stub.has_region(source):
-        raise ValueError(f"an answer cell holds no `{stub.BEGIN}`: {source[:80]!r}")
-    return stub.strip(source)
+from autograder.handin.source import released
 
 
 class ClearSolutions(NbGraderPreprocessor):

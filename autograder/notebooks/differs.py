@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.notebooks.source import Source
+from autograder.handin.source import Source
 
 
 def difference(gradebook: Gradebook, assignment: str, known: Source) -> str:

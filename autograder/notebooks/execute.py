@@ -13,7 +13,8 @@ from traitlets import Bool, Unicode
 
 from autograder import course
 from autograder.engine.notebook import blocked, grade_notebook
-from autograder.notebooks import differs, source
+from autograder.handin import source
+from autograder.notebooks import differs
 from autograder.verdict import Verdict
 
 Ready = tuple[Verdict, NotebookNode]

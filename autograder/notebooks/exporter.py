@@ -10,7 +10,7 @@ from nbgrader.api import Gradebook
 from traitlets import Unicode
 
 from autograder import course
-from autograder.notebooks import preflight, source
+from autograder.handin import preflight, source
 from autograder.notebooks.gradebook_state import reopen
 from autograder.notebooks.save import begin
 

@@ -10,8 +10,8 @@ from typing import Any
 from nbformat import NotebookNode
 from nbgrader.preprocessors.base import NbGraderPreprocessor
 
+from autograder.handin.page import GRADERS
 from autograder.judge import region
-from autograder.notebooks.page import GRADERS
 
 
 class ForLearners(NbGraderPreprocessor):

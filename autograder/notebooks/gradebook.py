@@ -23,8 +23,9 @@ from traitlets.config import Config, LoggingConfigurable
 
 from autograder import verdict as verdicts
 from autograder.content import Assignment, Course
+from autograder.handin import source
 from autograder.notebooks import config as settings
-from autograder.notebooks import differs, execute, source
+from autograder.notebooks import differs, execute
 from autograder.notebooks.batch import EveryFolder
 from autograder.notebooks.gradebook_state import reopen
 from autograder.verdict import Status, Verdict

@@ -15,8 +15,8 @@ from traitlets import Unicode
 
 from autograder import course, verdict
 from autograder.engine import explanation
-from autograder.notebooks import source
-from autograder.notebooks.source import Source, SourceCell
+from autograder.handin import source
+from autograder.handin.source import Source, SourceCell
 from autograder.verdict import Part, PartStatus, Status, Verdict, scored, total, unscored
 
 

@@ -7,7 +7,7 @@ import base64
 import pytest
 from nbconvert.filters.markdown_mistune import markdown2html_mistune
 
-from autograder.notebooks import inert, page
+from autograder.handin import inert, page
 from autograder.verdict import PartStatus, scored, unscored
 
 HOSTILE = [

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.content import Course
-from autograder.notebooks import preflight, repair, source
-from autograder.notebooks.preflight import Prepared
+from autograder.handin import preflight, repair, source
+from autograder.handin.preflight import Prepared
 from tests.notebooks import tiny
 
 

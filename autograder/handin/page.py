@@ -10,7 +10,7 @@ from typing import Protocol
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
 
-from autograder.notebooks import inert
+from autograder.handin import inert
 from autograder.verdict import UNSCORED, Part, PartStatus
 
 GRADERS = {"shardlab": {"audience": "graders"}}

@@ -11,8 +11,11 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from autograder import stub
 from autograder.judge import region
-from autograder.notebooks import clear
+
+TEXT_STUB = "YOUR ANSWER HERE"
+"""What stands in a hand-graded cell until something is written."""
 
 
 class SourceError(ValueError):
@@ -94,7 +97,7 @@ def _marked(cell: NotebookNode) -> SourceCell:
     name = str(marks["grade_id"])
     if marks.get("solution"):
         kind = "essay" if marks.get("grade") else "answer"
-        shown = clear.released(cell.source, cell.cell_type)
+        shown = released(cell.source, cell.cell_type)
     elif marks.get("grade"):
         kind = "check" if hidden.strip() else "task"
     else:
@@ -106,3 +109,14 @@ def _marked(cell: NotebookNode) -> SourceCell:
     if node.cell_type == "code":
         node.outputs, node.execution_count = [], None
     return SourceCell(name, kind, shown, hidden, exercise, float(marks.get("points") or 0), node)
+
+
+def released(source: str, cell_type: str) -> str:
+    """What a learner gets of an answer cell with this instructor source. Raises ValueError where a code cell holds
+    no solution region, since its stub would be the answer.
+    """
+    if cell_type == "markdown":
+        return TEXT_STUB
+    if not stub.has_region(source):
+        raise ValueError(f"an answer cell holds no `{stub.BEGIN}`: {source[:80]!r}")
+    return stub.strip(source)

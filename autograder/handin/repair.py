@@ -13,9 +13,9 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
+from autograder.handin import inert
+from autograder.handin.source import Source, SourceCell
 from autograder.judge import region
-from autograder.notebooks import inert
-from autograder.notebooks.source import Source, SourceCell
 
 KINDS = ("code", "markdown", "raw")
 CELLS_MOST = 2000

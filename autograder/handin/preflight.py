@@ -20,8 +20,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from autograder.notebooks import inert, repair
-from autograder.notebooks.source import Source
+from autograder.handin import inert, repair
+from autograder.handin.source import Source
 
 MiB = 1 << 20
 LARGEST = 64 * MiB
