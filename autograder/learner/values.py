@@ -69,10 +69,10 @@ _SHOWN = 300
 
 
 def number(value: int | float | Fraction) -> Value:
-    """A number as a value; non-finite floats stay floats."""
-    return Value(
-        "number", value if isinstance(value, float) and not math.isfinite(value) else Fraction(value)
-    )
+    """A number as a value. A float is the decimal it is written as; one that is not finite stays a float."""
+    if isinstance(value, float):
+        return Value("number", Fraction(repr(value)) if math.isfinite(value) else value)
+    return Value("number", Fraction(value))
 
 
 # --- from objects to the wire ----------------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ def allowed(right: Fraction, rel: float, asked: units.Asked) -> tuple[Fraction, 
     in the asked unit, else within double rounding.
     """
     whole = (right / asked.factor).denominator == 1
-    width = abs(right) * (Fraction(rel) if rel else Fraction(0) if whole else EXACT)
+    width = abs(right) * (Fraction(repr(float(rel))) if rel else Fraction(0) if whole else EXACT)
     return right - width, right + width
 
 

@@ -98,6 +98,13 @@ def test_a_missing_quantity() -> None:
     assert judge_one(QUANTITY).status is PartStatus.MISSING
 
 
+@pytest.mark.parametrize("rel", [0.01, 0.05, 0.1, 0.3, 0.7])
+def test_the_edge_of_the_tolerance_as_it_is_written_is_right(rel: float) -> None:
+    made = key(f'expect.quantity("x", 1000, rel={rel})')
+    for edge in (1000 + round(1000 * rel), 1000 - round(1000 * rel)):
+        assert judge_one(made, x=edge).score == 4.0
+
+
 def test_exact_quantities() -> None:
     made = key('expect.quantity("n", 24, rel=0)')
     assert judge_one(made, n=24.0).score == 4.0
@@ -118,7 +125,9 @@ def test_the_nearest_of_two_wrong_values_is_named() -> None:
 def test_the_tolerance_is_what_the_exercise_says(rel: float, off: float) -> None:
     made = key(f'expect.quantity("x", 1000, rel={rel!r})')
     given = 1000 * (1 + off * rel)
-    assert (judge_one(made, x=given).score == 4.0) == (abs(Fraction(given) - 1000) <= 1000 * Fraction(rel))
+    assert (judge_one(made, x=given).score == 4.0) == (
+        abs(Fraction(repr(given)) - 1000) <= 1000 * Fraction(repr(rel))
+    )
 
 
 # --- functions -------------------------------------------------------------------------------------------------------
