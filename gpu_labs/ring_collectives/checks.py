@@ -139,10 +139,8 @@ def _named(
     mistake = None
     if any(call.waited is None for rank in group for call in trace.of(rank, "recv")):
         mistake = "missing-wait"
-    elif all(
-        isinstance(out, Tensor) and out.shape == want.shape for out, want in zip(outs, right, strict=True)
-    ):
-        mistake = _by_values(task, group, xs, outs, right, outputs, trace)
+    elif all(_alike(out, want) for out, want in zip(outs, right, strict=True)):
+        mistake = _by_values(task, group, xs, outs, right, trace)
     return Finding(wrong.text, mistake, wrong.evidence)
 
 
@@ -152,9 +150,9 @@ def _by_values(
     xs: list[Tensor],
     outs: list[Any],
     right: list[Tensor],
-    outputs: list[Inputs],
     trace: Trace,
 ) -> str | None:
+    """What outputs of the right shapes and dtypes give away by their values."""
     n = len(group)
     if all(torch.equal(out, want) for out, want in zip(outs, right, strict=True)):
         return "input-overwritten"
@@ -178,6 +176,10 @@ def _by_values(
     ):
         return "chunks-out-of-order"
     return None
+
+
+def _alike(out: Any, want: Tensor) -> bool:
+    return isinstance(out, Tensor) and out.shape == want.shape and out.dtype == want.dtype
 
 
 def _same_chunks(out: Tensor, chunks: list[Tensor]) -> bool:
