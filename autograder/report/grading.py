@@ -67,10 +67,12 @@ def run(
     console.print(table.rich_table(course.title, found.students, names, verdicts))
     for what, seconds in times.items():
         console.print(f"{seconds:6.1f} s  {what}")
-    console.print(f"gradebook  {course.root / 'gradebook.db'}")
-    console.print(f"grades     {grades}")
-    console.print(f"feedback   {course.root / 'feedback'}/<learner>/<assignment>/<assignment>.html")
-    console.print(f"verdicts   {options.results}/<learner>/<assignment>.json")
+    console.print(f"gradebook  {course.root / 'gradebook.db'}", soft_wrap=True)
+    console.print(f"grades     {grades}", soft_wrap=True)
+    console.print(
+        f"feedback   {course.root / 'feedback'}/<learner>/<assignment>/<assignment>.html", soft_wrap=True
+    )
+    console.print(f"verdicts   {options.results}/<learner>/<assignment>.json", soft_wrap=True)
     return 1 if any(map(_is_blocked, verdicts)) else 0
 
 

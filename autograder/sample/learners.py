@@ -26,6 +26,16 @@ def solved(hand_in: HandIn) -> None:
     hand_in.solve().save()
 
 
+EXPLANATION = """\
+A ring passes each part on while it still needs it, so a rank sends (N−1)/N of the array for a reduce-scatter and twice
+that for an all-reduce, whatever N is. Gathering first sends every other rank's whole array: N−1 arrays a rank.
+"""
+
+
+def _lab_solved(hand_in: HandIn) -> None:
+    hand_in.solve().essay("explain", EXPLANATION).save()
+
+
 def untouched(hand_in: HandIn) -> None:
     """As released."""
     hand_in.save()
@@ -186,7 +196,7 @@ LEARNERS: tuple[Learner, ...] = (
     Learner(
         "ada",
         "has everything right",
-        {"level-1": solved, "level-2": solved, "quiz-1": solved, _LAB: solved},
+        {"level-1": solved, "level-2": solved, "quiz-1": solved, _LAB: _lab_solved},
     ),
     Learner(
         "ben",
@@ -226,7 +236,9 @@ LEARNERS: tuple[Learner, ...] = (
     Learner("mia", "sends before anybody receives", {_LAB: lab("attempts/wrong_send_then_receive.py")}),
     Learner("noor", "handed in lab.py alone, and it is right", {_LAB: _lab_py_alone("solution.py")}),
     Learner(
-        "oskar", "writes the result file instead of the result", {_LAB: lab("attempts/cheat_own_result_file.py")}
+        "oskar",
+        "writes the result file instead of the result",
+        {_LAB: lab("attempts/cheat_own_result_file.py")},
     ),
     Learner("pia", "uploaded an empty folder", {"level-1": _nothing_but_an_empty_folder}),
 )
