@@ -208,7 +208,9 @@ def speed(rank, groups, inputs):
 def reads_too_early(rank, groups, inputs):
     x = torch.ones(4)
     work = dist.all_reduce(x, async_op=True)
-    time.sleep(0.2)
+    until = time.monotonic() + inputs["patience"]
+    while x[0] == 1 and time.monotonic() < until:
+        time.sleep(0.01)
     early = x.clone()
     work.wait()
     return {"early": early, "late": x}

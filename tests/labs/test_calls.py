@@ -153,9 +153,9 @@ def test_a_call_from_a_thread_without_dispatch_modes_is_recorded(run: Run) -> No
 
 
 def test_held_back_completions_show_a_read_before_the_wait(run: Run) -> None:
-    held = outputs(run("reads_too_early", 3, rules=Rules(hold=True)))
+    held = outputs(run("reads_too_early", 3, [{"patience": 0.3}] * 3, rules=Rules(hold=True)))
     assert all(out["early"].tolist() == [1.0] * 4 and out["late"].tolist() == [3.0] * 4 for out in held)
-    free = outputs(run("reads_too_early", 3))
+    free = outputs(run("reads_too_early", 3, [{"patience": 20.0}] * 3))
     assert all(out["early"].tolist() == [3.0] * 4 for out in free)
 
 
@@ -168,7 +168,7 @@ def test_scrambled_messages_arrive_changed_and_finite(run: Run) -> None:
 def test_a_big_all_reduce_is_not_slow(run: Run) -> None:
     got = outputs(run("speed", 4))
     assert got[0]["x"].tolist() == [6.0, 6.0]
-    assert math.isfinite(got[0]["seconds"]) and got[0]["seconds"] < 2.0  # 0.1 s on two idle cores
+    assert math.isfinite(got[0]["seconds"]) and got[0]["seconds"] < 5.0  # 0.1 s on two idle cores
 
 
 def test_the_same_run_gives_the_same_bits_and_digest(run: Run) -> None:
