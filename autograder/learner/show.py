@@ -62,8 +62,8 @@ class Report:
         rows = "".join(_row(line, self.exercise) for line in self.lines)
         listed = f'<ul style="list-style:none;margin:.3em 0 0;padding:0">{rows}</ul>' if rows else ""
         return (
-            '<div role="status" style="font-family:var(--jp-ui-font-family,sans-serif);'
-            f'font-size:var(--jp-ui-font-size2,14px);color:var(--jp-ui-font-color0,inherit)">{head}{listed}</div>'
+            '<div role="status" style="font-family:var(--jp-content-font-family,sans-serif);'
+            f'font-size:var(--jp-content-font-size1,14px);line-height:1.5;color:var(--jp-ui-font-color0,inherit)">{head}{listed}</div>'
         )
 
 
@@ -101,7 +101,10 @@ def _after(before: str, text: str) -> str:
 def _row(line: Line, exercise: str) -> str:
     sign, word, colour = _LOOKS[line.state]
     title = f" <em>“{_safe(line.title)}”</em>" if line.title else ""
+    # What nothing more is to be said about stays on its line; an explanation gets one of its own.
     text = f'<div style="margin-top:.15em">{_safe(line.text)}</div>' if line.text else ""
+    if line.state == "missing" and line.text:
+        text = f" <span>{_safe(line.text)}</span>"
     points = pointer(line.see, exercise)
     see = f'<div style="opacity:.8">{_safe(points)}</div>' if points else ""
     return (

@@ -66,17 +66,38 @@ COLOUR = {
 
 # %%
 def column(ax, x, parts, shrink=1, label=True):
-    """One box for each (name, bytes) of `parts`, stacked at x; `shrink` divides their heights."""
+    """A box for each (name, bytes) of `parts`, stacked at x, 1/shrink of its height."""
     bottom = 0
     for name, size in parts:
-        ax.bar(x, size / shrink, 0.7, bottom, color=COLOUR[name], edgecolor="black", linewidth=0.8)
+        ax.bar(
+            x,
+            size / shrink,
+            0.7,
+            bottom,
+            color=COLOUR[name],
+            edgecolor="black",
+            linewidth=0.8,
+        )
         if label:
-            ax.text(x, bottom + size / shrink / 2, f"{name}, {size} B", ha="center", va="center", fontsize=9)
+            ax.text(
+                x,
+                bottom + size / shrink / 2,
+                f"{name}, {size} B",
+                ha="center",
+                va="center",
+                fontsize=9,
+            )
         bottom += size / shrink
 
 
 FP32 = [("parameter", 4), ("gradient", 4), ("momentum", 4), ("variance", 4)]
-MIXED = [("parameter", 2), ("gradient", 2), ("fp32 master", 4), ("momentum", 4), ("variance", 4)]
+MIXED = [
+    ("parameter", 2),
+    ("gradient", 2),
+    ("fp32 master", 4),
+    ("momentum", 4),
+    ("variance", 4),
+]
 
 fig, ax = plt.subplots(figsize=(5.5, 3.8), layout="constrained")
 column(ax, 0, FP32)
@@ -111,12 +132,18 @@ for rank in range(4):
     column(left, rank, FP32, label=False)
     right.bar(rank, 16, 0.7, color="none", edgecolor="grey", linestyle=":")
     column(right, rank, FP32, shrink=4, label=False)
-left.set(title="plain data parallelism", ylabel="bytes a parameter, on one GPU", yticks=range(0, 17, 4))
+left.set(
+    title="plain data parallelism",
+    ylabel="bytes a parameter, on one GPU",
+    yticks=range(0, 17, 4),
+)
 right.set(title="full sharding, N = 4")
 for ax in (left, right):
     ax.set(xticks=range(4), xticklabels=[f"GPU {rank}" for rank in range(4)])
     ax.spines[["top", "right"]].set_visible(False)
-boxes = {name: plt.Rectangle((0, 0), 1, 1, color=COLOUR[name]) for name, _ in reversed(FP32)}
+boxes = {
+    name: plt.Rectangle((0, 0), 1, 1, color=COLOUR[name]) for name, _ in reversed(FP32)
+}
 fig.legend(boxes.values(), boxes.keys(), loc="outside right center", frameon=False)
 plt.show()
 
@@ -186,7 +213,11 @@ def per_rank(state, activations, N):
 
 # %% check="1.1" points=4
 submit(
-    "1.1", sharded=sharded, on_one_gpu=on_one_gpu, per_rank=per_rank, fixed_global_batch=fixed_global_batch
+    "1.1",
+    sharded=sharded,
+    on_one_gpu=on_one_gpu,
+    per_rank=per_rank,
+    fixed_global_batch=fixed_global_batch,
 )
 ### BEGIN HIDDEN TESTS
 state = budget.state(budget.Method.DP, 1_500_000_000, 1, budget.FP32).total
@@ -217,18 +248,28 @@ expect.function(
         "activations": draw.integers(10**6, 10**11),
         "N": draw.choice([2, 3, 4, 8, 64, 1000]),
     },
-    edges=[{"state": 16, "activations": 5, "N": 1}, {"state": 48, "activations": 0, "N": 3}],
+    edges=[
+        {"state": 16, "activations": 5, "N": 1},
+        {"state": 48, "activations": 0, "N": 3},
+    ],
     examples=[
         {"state": 32 * 10**9, "activations": 10**9, "N": 8},
         {"state": 10**9, "activations": 10**9, "N": 1},
     ],
     wrong={
-        "activations-are-sharded": lambda state, activations, N: budget.Fraction(state + activations, N),
+        "activations-are-sharded": lambda state, activations, N: budget.Fraction(
+            state + activations, N
+        ),
         "state-is-replicated": lambda state, activations, N: state + activations,
         "activations-forgotten": lambda state, activations, N: budget.Fraction(state, N),
     },
 )
-expect.choice("fixed_global_batch", "a", among=["a", "b", "c"], wrong={"b": "activations-ignore-the-batch"})
+expect.choice(
+    "fixed_global_batch",
+    "a",
+    among=["a", "b", "c"],
+    wrong={"b": "activations-ignore-the-batch"},
+)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -254,7 +295,15 @@ def blocks(ax, title, rows):
     """Row r shows what rank r holds: {part: text}."""
     for rank, row in enumerate(rows):
         for part, text in row.items():
-            ax.barh(rank, 0.94, height=0.7, left=part, color=PART[part], edgecolor="black", linewidth=0.8)
+            ax.barh(
+                rank,
+                0.94,
+                height=0.7,
+                left=part,
+                color=PART[part],
+                edgecolor="black",
+                linewidth=0.8,
+            )
             ax.text(part + 0.47, rank, text, ha="center", va="center", fontsize=10)
     ax.set(title=title, xlim=(-0.1, 3.05), ylim=(2.6, -0.6), xticks=[], yticks=range(3))
     ax.set_yticklabels([f"rank {rank}" for rank in range(3)])
@@ -266,7 +315,11 @@ fig, axes = plt.subplots(2, 2, figsize=(8, 4.6), layout="constrained")
 whole = {0: "x0", 1: "x1", 2: "x2"}
 blocks(axes[0, 0], "A, before", [{rank: f"x{rank}"} for rank in range(3)])
 blocks(axes[0, 1], "A, after", [whole, whole, whole])
-blocks(axes[1, 0], "B, before", [{part: f"{name}{part}" for part in range(3)} for name in "abc"])
+blocks(
+    axes[1, 0],
+    "B, before",
+    [{part: f"{name}{part}" for part in range(3)} for name in "abc"],
+)
 blocks(axes[1, 1], "B, after", [{rank: f"a{rank}+b{rank}+c{rank}"} for rank in range(3)])
 plt.show()
 
@@ -330,7 +383,7 @@ def received(S, N):
 
 
 def all_gather(shards):
-    """shards[r]: what rank r holds before (lists, not all of one length). Returns what each rank holds after."""
+    """What each rank holds after; shards[r] is what rank r holds before (of any length)."""
     ### BEGIN SOLUTION
     whole = [number for shard in shards for number in shard]
     return [list(whole) for _ in shards]
@@ -338,7 +391,10 @@ def all_gather(shards):
 
 
 def reduce_scatter(grads):
-    """grads[r]: the gradient of rank r; all of one length, which N = len(grads) divides. Returns each rank's part."""
+    """Each rank's part of the sum; grads[r] is the gradient of rank r.
+
+    All gradients have one length, which N = len(grads) divides.
+    """
     ### BEGIN SOLUTION
     total = [sum(column) for column in zip(*grads, strict=True)]
     k = len(total) // len(grads)
@@ -347,7 +403,7 @@ def reduce_scatter(grads):
 
 
 def mean_shards(grads):
-    """As reduce_scatter, but the gradient of the mean loss: what the optimizers of the ranks are given."""
+    """As reduce_scatter, but of the mean loss: what the ranks' optimizers are given."""
     ### BEGIN SOLUTION
     return [[number / len(grads) for number in shard] for shard in reduce_scatter(grads)]
     ### END SOLUTION
@@ -369,7 +425,11 @@ submit(
 S, N = 1200 * 10**6, 6
 names = ["all-gather", "all-reduce", "broadcast", "reduce-scatter"]
 expect.choice(
-    "operation_a", "all-gather", among=names, wrong={"reduce-scatter": "collectives-mixed-up"}, weight=0.5
+    "operation_a",
+    "all-gather",
+    among=names,
+    wrong={"reduce-scatter": "collectives-mixed-up"},
+    weight=0.5,
 )
 expect.choice(
     "operation_b",
@@ -422,7 +482,10 @@ def parts(grads, own=None, divide=1):
     k = len(grads[0]) // len(grads)
     total = [sum(column) for column in zip(*grads, strict=True)]
     rows = [row if own else total for row in grads]
-    return [[budget.Fraction(x, divide) for x in row[r * k : (r + 1) * k]] for r, row in enumerate(rows)]
+    return [
+        [budget.Fraction(x, divide) for x in row[r * k : (r + 1) * k]]
+        for r, row in enumerate(rows)
+    ]
 
 
 numbers = draw.integers(-50, 50)
@@ -440,7 +503,10 @@ expect.function(
     like=parts,
     given={"grads": gradients},
     edges=[{"grads": [[3, 4, 5]]}, {"grads": [[1, -1], [-1, 1]]}],
-    examples=[{"grads": [[1, 2], [30, 40]]}, {"grads": [[1, 2, 3], [10, 20, 30], [100, 200, 300]]}],
+    examples=[
+        {"grads": [[1, 2], [30, 40]]},
+        {"grads": [[1, 2, 3], [10, 20, 30], [100, 200, 300]]},
+    ],
     wrong={
         "gradients-are-all-reduced": lambda grads: [
             [sum(c) for c in zip(*grads, strict=True)] for _ in grads
@@ -508,7 +574,10 @@ kept_until_backward = 2  # a number
 
 
 def keeps(stage, N):
-    """[parameters, gradients, optimizer state]: the fraction of each that a rank keeps in ZeRO stage 0, 1, 2 or 3."""
+    """The fractions a rank keeps in ZeRO stage 0, 1, 2 or 3.
+
+    In this order: [parameters, gradients, optimizer state].
+    """
     ### BEGIN SOLUTION
     return [1 / N if stage >= first else 1 for first in (3, 2, 1)]
     ### END SOLUTION
@@ -552,7 +621,9 @@ expect.function(
     draws=24,
     examples=[{"stage": 1, "N": 4}, {"stage": 2, "N": 2}, {"stage": 3, "N": 8}],
     wrong={
-        "zero-stage-mixed-up": lambda stage, N: list(budget.kept(budget.stage(stage), N))[::-1],
+        "zero-stage-mixed-up": lambda stage, N: list(budget.kept(budget.stage(stage), N))[
+            ::-1
+        ],
         "everything-divides-by-n": lambda stage, N: [budget.Fraction(1, N)] * 3,
     },
     weight=2,
@@ -565,7 +636,9 @@ expect.function(
     examples=[{"rows": 8, "N": 4}, {"rows": 7, "N": 3}, {"rows": 3, "N": 8}],
     wrong={
         "shards-are-always-equal": lambda rows, N: [-(-rows // N)] * N,
-        "rows-dealt-evenly": lambda rows, N: [rows // N + (rank < rows % N) for rank in range(N)],
+        "rows-dealt-evenly": lambda rows, N: [
+            rows // N + (rank < rows % N) for rank in range(N)
+        ],
     },
 )
 ### END HIDDEN TESTS

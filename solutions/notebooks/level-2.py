@@ -202,7 +202,9 @@ expect.function(
         "everything-divides-by-n": lambda stage, P, N, param, grad, optimizer: zero(
             3, P, N, param, grad, optimizer
         ),
-        "one-split-for-all-regimes": lambda stage, P, N, param, grad, optimizer: zero(stage, P, N, 4, 4, 8),
+        "one-split-for-all-regimes": lambda stage, P, N, param, grad, optimizer: zero(
+            stage, P, N, 4, 4, 8
+        ),
         "zero-stage-mixed-up": lambda stage, P, N, param, grad, optimizer: zero(
             stage, P, N, optimizer, grad, param
         ),
@@ -236,8 +238,18 @@ for unit in range(6):
     ax.barh(-unit, 1, left=unit, height=0.7, color=BLUE, edgecolor="black", linewidth=0.8)
     ax.text(unit + 0.5, -unit, "computes", ha="center", va="center", fontsize=9)
     if unit:
-        ax.barh(-unit, 1, left=unit - 1, height=0.7, color="white", edgecolor=BLUE, hatch="///")
-        ax.text(unit - 0.5, -unit, "fetched", ha="center", va="center", fontsize=9, backgroundcolor="white")
+        ax.barh(
+            -unit, 1, left=unit - 1, height=0.7, color="white", edgecolor=BLUE, hatch="///"
+        )
+        ax.text(
+            unit - 0.5,
+            -unit,
+            "fetched",
+            ha="center",
+            va="center",
+            fontsize=9,
+            backgroundcolor="white",
+        )
 ax.set(xlabel="time in forward →", xticks=[], yticks=[-unit for unit in range(6)])
 ax.set_yticklabels([f"unit {unit}" for unit in range(6)])
 ax.spines[["top", "right"]].set_visible(False)
@@ -306,7 +318,11 @@ def backward_peak(units, width):
 
 # %% check="2.2" points=5
 submit(
-    "2.2", gathered=gathered, beyond_the_shard=beyond_the_shard, at_peak=at_peak, backward_peak=backward_peak
+    "2.2",
+    gathered=gathered,
+    beyond_the_shard=beyond_the_shard,
+    at_peak=at_peak,
+    backward_peak=backward_peak,
 )
 ### BEGIN HIDDEN TESTS
 P, N, unit, regime = 7 * 10**9, 8, 210_000_000, budget.FSDP2_MIXED
@@ -353,14 +369,28 @@ expect.quantity(
 expect.function(
     "backward_peak",
     like=lambda units, width: budget.transient(units, width).total,
-    given={"units": draw.lists(draw.integers(1, 10**6), min=3, max=9), "width": draw.choice([2, 4])},
-    edges=[{"units": [5], "width": 2}, {"units": [7, 7, 7], "width": 4}, {"units": [9, 1], "width": 2}],
-    examples=[{"units": [10, 10, 10], "width": 2}, {"units": [1, 2, 50, 40, 3], "width": 4}],
+    given={
+        "units": draw.lists(draw.integers(1, 10**6), min=3, max=9),
+        "width": draw.choice([2, 4]),
+    },
+    edges=[
+        {"units": [5], "width": 2},
+        {"units": [7, 7, 7], "width": 4},
+        {"units": [9, 1], "width": 2},
+    ],
+    examples=[
+        {"units": [10, 10, 10], "width": 2},
+        {"units": [1, 2, 50, 40, 3], "width": 4},
+    ],
     wrong={
         "transient-is-one-layer": lambda units, width: max(units) * width,
-        "largest-unit-is-average": lambda units, width: budget.Fraction(3 * sum(units) * width, len(units)),
+        "largest-unit-is-average": lambda units, width: budget.Fraction(
+            3 * sum(units) * width, len(units)
+        ),
         "three-of-the-largest": lambda units, width: 3 * max(units) * width,
-        "backward-prefetch-runs-forward": lambda units, width: budget.transient(units[::-1], width).total,
+        "backward-prefetch-runs-forward": lambda units, width: (
+            budget.transient(units[::-1], width).total
+        ),
         "gather-rebuilds-whole-model": lambda units, width: sum(units) * width,
     },
     weight=2,
@@ -391,7 +421,9 @@ try:
     cuts = [1, 2, 4, 8, 16, 32, 64]
     peaks = [backward_peak([7e9 / cut] * cut, 2) / 1e9 for cut in cuts]
 except NotImplementedError:
-    print("Write backward_peak(units, width) in 2.2, run its cell, then run this one again.")
+    print(
+        "Write backward_peak(units, width) in 2.2, run its cell, then run this one again."
+    )
 else:
     fig, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
     bars = ax.bar(range(len(cuts)), peaks, 0.7, color=BLUE, edgecolor="black")
@@ -442,14 +474,17 @@ else:
 
 # %% answer="2.3"
 def memory(P, N, T):
-    """Bytes that one of N ranks needs: its shard at 16 bytes a parameter, and T bytes that are not sharded."""
+    """Bytes on one of N ranks: its shard, 16 bytes a parameter, and T unsharded bytes."""
     ### BEGIN SOLUTION
     return 16 * P / N + T
     ### END SOLUTION
 
 
 def smallest_world(P, T, card):
-    """The least number of ranks with which P parameters fit on cards of `card` bytes; 0 if none is enough."""
+    """The least number of ranks on which P parameters fit; 0 if no number is enough.
+
+    card: bytes of memory of one GPU; T: bytes on each that are not sharded.
+    """
     ### BEGIN SOLUTION
     if card <= T:
         return 0
@@ -463,7 +498,13 @@ gpt3_least = smallest_world(175e9, 10e9, 80e9)  # a whole number
 ### END SOLUTION
 
 # %% check="2.3" points=5
-submit("2.3", memory=memory, gpt3_on_64=gpt3_on_64, gpt3_least=gpt3_least, smallest_world=smallest_world)
+submit(
+    "2.3",
+    memory=memory,
+    gpt3_on_64=gpt3_on_64,
+    gpt3_least=gpt3_least,
+    smallest_world=smallest_world,
+)
 ### BEGIN HIDDEN TESTS
 P, N, T, card = 175 * 10**9, 64, 10 * 10**9, 80 * 10**9
 whole = budget.state(budget.Method.DP, P, N, budget.FP32).total
@@ -536,7 +577,9 @@ expect.function(
     ],
     wrong={
         "activations-forgotten": lambda P, T, card: least(P, 0, card),
-        "transient-is-sharded-too": lambda P, T, card: budget.smallest_world(16 * P + T, 0, card),
+        "transient-is-sharded-too": lambda P, T, card: budget.smallest_world(
+            16 * P + T, 0, card
+        ),
         "optimizer-state-forgotten": lambda P, T, card: least(P, T, card, 8),
         "rounded-down": lambda P, T, card: (16 * P) // (card - T) if card > T else 0,
     },
@@ -558,9 +601,22 @@ except NotImplementedError:
 else:
     fig, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
     places = range(len(world))
-    ax.bar(places, [T / 1e9] * len(world), 0.7, color=ORANGE, edgecolor="black", label="working memory T")
     ax.bar(
-        places, shards, 0.7, [T / 1e9] * len(world), color=BLUE, edgecolor="black", label="shard of the state"
+        places,
+        [T / 1e9] * len(world),
+        0.7,
+        color=ORANGE,
+        edgecolor="black",
+        label="working memory T",
+    )
+    ax.bar(
+        places,
+        shards,
+        0.7,
+        [T / 1e9] * len(world),
+        color=BLUE,
+        edgecolor="black",
+        label="shard of the state",
     )
     ax.axhline(24, color="black", linestyle="--", linewidth=1)
     ax.text(2.5, 24.4, "a 24 GB card", ha="center", va="bottom")
