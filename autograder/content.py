@@ -12,7 +12,7 @@ class Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """A table of a content file: unknown fields are errors."""
 
 
-class Limits(Strict):
+class Limits(Strict, frozen=True):
     """What a notebook may use. Seconds are wall time; `function_seconds` bounds one call of a learner's function."""
 
     cell_seconds: float = 30.0
@@ -22,13 +22,13 @@ class Limits(Strict):
     output_kib: int = 1024
 
 
-class Engine(Strict):
+class Engine(Strict, frozen=True):
     """Where judge and box run. `jobs` hand-ins at once; 0 means one for each core."""
 
     jobs: int = 0
 
 
-class Quiz(Strict):
+class Quiz(Strict, frozen=True):
     """A quiz notebook made from the bank: all practice items of `topics`, `points` points an item."""
 
     name: str
@@ -37,7 +37,7 @@ class Quiz(Strict):
     points: float = 2.0
 
 
-class CourseFile(Strict):
+class CourseFile(Strict, frozen=True):
     """course.toml."""
 
     title: str
@@ -47,7 +47,7 @@ class CourseFile(Strict):
     quiz: tuple[Quiz, ...] = ()
 
 
-class Misconception(Strict):
+class Misconception(Strict, frozen=True):
     """A named wrong belief. `refutation` is told to learners; `see` says where the course explains it."""
 
     id: str
@@ -56,13 +56,13 @@ class Misconception(Strict):
     see: str = ""
 
 
-class MisconceptionFile(Strict):
+class MisconceptionFile(Strict, frozen=True):
     """quizbank/misconceptions.toml."""
 
     misconception: tuple[Misconception, ...]
 
 
-class Reason(Strict):
+class Reason(Strict, frozen=True):
     """One *because* of a two-tier item; a wrong one has its refutation and the misconception it shows."""
 
     text: str
@@ -71,7 +71,7 @@ class Reason(Strict):
     refutation: str = ""
 
 
-class Item(Strict):
+class Item(Strict, frozen=True):
     """One question of the bank. `key` is the truth of `statement`. Ids are stable and never reused."""
 
     id: str
@@ -95,14 +95,14 @@ class Item(Strict):
         return self.reason
 
 
-class BankFile(Strict):
+class BankFile(Strict, frozen=True):
     """One topic of the quizbank."""
 
     topic: str
     item: tuple[Item, ...]
 
 
-class Case(Strict):
+class Case(Strict, frozen=True):
     """One run of a task: `world` ranks, what checks.py's given() needs to know, and what the switch does.
 
     `calls` are the calls the switch offers (empty: all); `hold` keeps completions back; `group` are the global ranks
@@ -119,7 +119,7 @@ class Case(Strict):
     memory_mib: int | None = None
 
 
-class Task(Strict):
+class Task(Strict, frozen=True):
     """The graded part of a lab: one function or class of lab.py."""
 
     id: str
@@ -134,7 +134,7 @@ class Task(Strict):
         return self.case
 
 
-class Mistake(Strict):
+class Mistake(Strict, frozen=True):
     """A wrong way that only this lab knows: what it is and why it is wrong, told to the learner."""
 
     id: str
@@ -142,14 +142,14 @@ class Mistake(Strict):
     why: str
 
 
-class LabLimits(Strict):
+class LabLimits(Strict, frozen=True):
     """Seconds of wall time a case, MiB of memory a rank."""
 
     seconds: float = 20.0
     memory_mib: int = 4096
 
 
-class LabFile(Strict):
+class LabFile(Strict, frozen=True):
     """gpu_labs/<lab>/lab.toml."""
 
     title: str

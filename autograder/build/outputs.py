@@ -15,8 +15,9 @@ from nbformat import NotebookNode
 from autograder.build import lab, quiz, source
 from autograder.content import Assignment, Course
 from autograder.judge import region
-from autograder.judge.instant import COST, instant_record
+from autograder.judge.instant import instant_record
 from autograder.judge.key import Key, KeyProblem, load_key
+from autograder.learner.instant import COST
 from autograder.notebooks.gradebook import generate
 from autograder.tomlfile import ContentError
 

@@ -33,7 +33,7 @@ class Preflight(NotebookExporter):
         begin(Path(self.results), names["student"], names["assignment"], prepared.digest)
         for note in (*prepared.notes, *((prepared.problem,) if prepared.problem else ())):
             self.log.info("%s/%s: %s", names["student"], names["assignment"], note)
-        made: tuple[str, dict[str, Any]] = self.from_notebook_node(
+        made: tuple[str, dict[str, Any]] = self.from_notebook_node(  # type: ignore[no-untyped-call]
             prepared.notebook, resources=resources, **more
         )
         return made

@@ -31,8 +31,9 @@ class HandIn:
     def cell(self, name: str) -> NotebookNode:
         """The cell with the grade id `name`. Raises KeyError where the assignment has none."""
         for cell in self.notebook.cells:
-            if cell.metadata.get("nbgrader", {}).get("grade_id") == name:
-                return cell
+            found: NotebookNode = cell
+            if found.metadata.get("nbgrader", {}).get("grade_id") == name:
+                return found
         raise KeyError(f"{self.assignment.name} has no cell {name!r}")
 
     def solve(self, *, only: frozenset[str] | None = None) -> HandIn:

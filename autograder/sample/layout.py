@@ -37,8 +37,10 @@ def layout(course: Course, folder: Path, *, learners: tuple[str, ...] = ()) -> P
         )
         for entry in _COURSE:
             source = course.root / entry
-            copy = shutil.copytree if source.is_dir() else shutil.copyfile
-            copy(source, made / entry)  # type: ignore[operator]
+            if source.is_dir():
+                shutil.copytree(source, made / entry)
+            else:
+                shutil.copyfile(source, made / entry)
         for learner in LEARNERS:
             if not learners or learner.id in learners:
                 _hand_in(course, made / "submitted" / learner.id, learner.id)

@@ -136,7 +136,9 @@ def _python_folders() -> Iterable[Path]:
 def _mask_installed_package() -> list[str]:
     """When this package is installed as a wheel its other rooms lie in site-packages, which a box shows: hide them."""
     inside_python = any(_PACKAGE.is_relative_to(folder) for folder in [Path("/usr"), *_python_folders()])
-    return ["--size", str(MiB), "--tmpfs", str(_PACKAGE), "--remount-ro", str(_PACKAGE)] if inside_python else []
+    return (
+        ["--size", str(MiB), "--tmpfs", str(_PACKAGE), "--remount-ro", str(_PACKAGE)] if inside_python else []
+    )
 
 
 def _environment() -> dict[str, str]:
