@@ -46,6 +46,7 @@ def grade(course: Course, found: Found, options: Options, done: Callable[[Verdic
     """
     if options.sandboxed:
         bwrap.check()
+        bwrap.check_hidden(course.root)
     verdicts_by: dict[HandIn, Verdict] = {}
     for hand_in, verdict in _graded(course, found, options):
         verdicts_by[hand_in] = verdict

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import logging
 import re
 import secrets
 import tempfile
@@ -26,8 +27,11 @@ from autograder.handin.preflight import Prepared
 from autograder.handin.source import Source, SourceCell
 from autograder.judge.exercise import CellFailure, judge_cell
 from autograder.judge.key import Key, load_key
+from autograder.sandbox import bwrap
 from autograder.sandbox.kernel import KernelStartError
 from autograder.verdict import Part, PartStatus, Status, Verdict, total, unscored
+
+log = logging.getLogger(__name__)
 
 Graded = tuple[Verdict, NotebookNode]
 
@@ -41,12 +45,15 @@ def grade_notebook(
     begun = time.monotonic()
     known: Source | None = None
     try:
+        if sandboxed:
+            bwrap.check_hidden(course.root)
         known = source.read(assignment.notebook)
         if assignment.kind == "lab":
             verdict, notebook = labcells.grade(course, assignment, student, folder, known, sandboxed, run)
         else:
             verdict, notebook = _twice(course, assignment, student, folder, known, sandboxed)
     except Exception as error:  # the promise of this function: an exception of ours blocks this hand-in alone
+        log.exception("%s/%s: grading broke", student, assignment.name)
         verdict, notebook = blocked(assignment, student, known, f"{type(error).__name__}: {error}")
     seconds = round(time.monotonic() - begun, 3)
     return msgspec.structs.replace(verdict, seconds=seconds, sandboxed=sandboxed, run=run), notebook

@@ -59,12 +59,13 @@ class Box:
             line += _mount_system(Path(system))
         for name in _ETC:
             line += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-        for python in _python_folders():
-            line += ["--ro-bind", str(python), str(python)]
-        line += _mask_installed_package()
         line += ["--proc", "/proc", "--dev", "/dev"]
         for target, size in self.tmpfs.items():
             line += ["--size", str(size), "--tmpfs", target]
+        # After the tmpfs: a virtual environment may lie below /tmp, and must not be hidden by the box's own.
+        for python in _python_folders():
+            line += ["--ro-bind", str(python), str(python)]
+        line += _mask_installed_package()
         line += ["--ro-bind", str(_PACKAGE / "__init__.py"), str(INSIDE / "autograder/__init__.py")]
         line += ["--ro-bind", str(_PACKAGE / "learner"), str(INSIDE / "autograder/learner")]
         for source, inside in self.shown.items():
@@ -110,11 +111,23 @@ def check() -> None:
     if ran.returncode or ran.stdout != "in the box\n":
         said = (ran.stderr or ran.stdout).strip() or f"exit status {ran.returncode}"
         raise SandboxUnavailable(
-            f"this machine will not make a sandbox: {said}. User namespaces must be allowed "
+            f"this machine will not make a sandbox: {said}. Where namespaces are forbidden, allow them "
             "(`sysctl kernel.unprivileged_userns_clone=1`; on Ubuntu 24.04 an AppArmor profile for bwrap; in a "
             "container, run it with --security-opt seccomp=unconfined or as root), or grade only your own "
             "hand-ins with --no-sandbox"
         )
+
+
+def check_hidden(root: Path) -> None:
+    """Raises SandboxUnavailable when a box would show the course at `root`, keys and all, because it lies in a folder
+    that every box shows.
+    """
+    root = root.resolve()
+    for shown in (*map(Path, _SYSTEM), *_python_folders()):
+        if root.is_relative_to(shown.resolve()):
+            raise SandboxUnavailable(
+                f"the course at {root} lies below {shown}, which every sandbox shows to learner code: move the course"
+            )
 
 
 def _mount_system(path: Path) -> list[str]:

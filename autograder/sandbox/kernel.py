@@ -29,6 +29,7 @@ from autograder.sandbox.channels import PORTS, Channels, Hear
 START_SECONDS = 60.0
 INTERRUPT_SECONDS = 2.0
 PROCESSES = 2048  # processes and threads a box may have
+HOME = "/learner"  # the working folder in the box
 _INSIDE_SCRIPT = Path(__file__).with_name("inside.py")
 
 
@@ -172,9 +173,9 @@ class BoxedKernel:
             shown[self._files] = INSIDE / "files"
         box = Box(
             shown=shown,
-            tmpfs={"/tmp": 64 * MiB, "/dev/shm": 16 * MiB, "/kernel": MiB, "/work": 64 * MiB},
+            tmpfs={"/tmp": 64 * MiB, "/dev/shm": 16 * MiB, "/kernel": MiB, HOME: 64 * MiB},
             environment=environment,
-            home="/work",
+            home=HOME,
         )
         ours, theirs = os.pipe()
         try:
