@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from autograder.tomlfile import ContentError
+
 
 class Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A table of a content file: unknown fields are errors."""
@@ -213,9 +215,9 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     labs: dict[str, Lab]
 
     def assignment(self, name: str) -> Assignment:
-        """The assignment called `name`. Raises KeyError with the names there are."""
+        """The assignment called `name`. Raises ContentError with the names there are."""
         for assignment in self.assignments:
             if assignment.name == name:
                 return assignment
         known = ", ".join(a.name for a in self.assignments)
-        raise KeyError(f"no assignment {name!r} in this course; there are {known}")
+        raise ContentError(f"no assignment {name!r} in this course; there are {known}")

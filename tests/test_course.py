@@ -50,7 +50,7 @@ def test_a_folder_below_finds_its_course(root: Path) -> None:
 
 
 def test_no_such_assignment_names_those_there_are(course: Course) -> None:
-    with pytest.raises(KeyError, match="level-1"):
+    with pytest.raises(ContentError, match="level-1"):
         course.assignment("level-99")
 
 

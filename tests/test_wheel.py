@@ -31,7 +31,8 @@ def test_the_wheel_holds_practice_content_and_no_solution(wheel: Path, root: Pat
     for content in ("course.toml", "quizbank/misconceptions.toml", "gpu_labs/ring_collectives/run.py"):
         assert f"autograder/content/{content}" in names
     assert "autograder/content/exercises/level-1/level-1.ipynb" in names
-    assert not [name for name in names if "solution" in name or "attempt" in name or name.startswith("tests")]
+    assert {name.split("/")[0] for name in names} == {"autograder", "shardlab-0.1.0.dist-info"}
+    assert not [name for name in names if "/content/" in name and ("solution" in name or "attempt" in name)]
     reference = (root / "solutions/gpu_labs/ring_collectives/solution.py").read_bytes()
     assert reference not in texts.values()
     for name, text in texts.items():

@@ -32,7 +32,7 @@ class Found:
 
 def find(course: Course, submitted: Path, *, student: str = "", assignment: str = "") -> Found:
     """The hand-ins below `submitted`, by learner and in the course's order; `student` and `assignment` narrow it.
-    Raises KeyError for an assignment the course does not have.
+    Raises ContentError for an assignment the course does not have.
     """
     wanted = [course.assignment(assignment)] if assignment else list(course.assignments)
     known = {a.name for a in course.assignments}
