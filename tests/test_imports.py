@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,3 +80,29 @@ def test_the_judge_runs_no_learner_code() -> None:
     for name in MODULES:
         if name.startswith("autograder.judge"):
             assert not any(module.startswith(forbidden) for module in _imported(name)), name
+
+
+WITHOUT = """
+import sys
+for name in ("torch", "safetensors", "jupytext"):
+    sys.modules[name] = None  # as where they are not installed
+import autograder, autograder.cli, autograder.start, autograder.report.grading
+from autograder import course
+loaded = course.load(course.find_root())
+from pathlib import Path
+from autograder.engine.notebook import grade_notebook
+for name in ("quiz-1", "lab-ring_collectives"):
+    one = loaded.assignment(name)
+    verdict, _ = grade_notebook(loaded, one, "ada", one.release, sandboxed=True, run="x")
+    print(verdict.status, verdict.reason)
+"""
+
+
+def test_notebooks_are_graded_without_torch_and_labs_say_what_to_install(root: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", WITHOUT], cwd=root, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert ran.returncode == 0, ran.stderr
+    quiz, lab = ran.stdout.splitlines()
+    assert quiz.strip() == "graded"
+    assert lab.startswith("blocked") and "pip install 'shardlab[labs]'" in lab

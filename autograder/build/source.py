@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jupytext
 import nbformat
 from nbformat import NotebookNode
 
@@ -20,10 +19,8 @@ from autograder.tomlfile import ContentError
 
 OPTIONS = ("locked", "answer", "check", "essay")
 _ID = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-_JUPYTEXT = (
-    "lines_to_next_cell",
-    "lines_to_end_of_cell_marker",
-)  # its notes on blank lines, which formatters add
+# jupytext's notes on blank lines, which formatters add
+_JUPYTEXT = ("lines_to_next_cell", "lines_to_end_of_cell_marker")
 _PREFIX = {"locked": "ro", "answer": "ans", "check": "ex", "essay": "essay"}
 
 
@@ -34,6 +31,10 @@ def grade_id(option: str, name: str) -> str:
 
 def read(path: Path) -> NotebookNode:
     """The instructor notebook of the source at `path`. Raises ContentError naming file, line and option."""
+    try:
+        import jupytext  # only authors have it
+    except ImportError as error:
+        raise ContentError("building needs jupytext: pip install 'shardlab[author]'") from error
     head, text = _split_header(path)
     notebook = jupytext.reads(text, fmt="py:percent")
     lines = [n for n, line in enumerate(text.splitlines(), 1 + head) if line.startswith("# %%")]

@@ -28,7 +28,10 @@ def grade(
     run: str,
 ) -> tuple[Verdict, NotebookNode]:
     """Grades `folder`/lab.py; the notebook beside it, where there is one, holds the explanation only."""
-    from autograder.engine.lab import grade_lab  # torch and the switch: nobody without labs pays for them
+    try:
+        from autograder.engine.lab import grade_lab  # torch and the switch: nobody without labs pays for them
+    except ImportError as error:
+        raise RuntimeError("grading labs needs torch: pip install 'shardlab[labs]'") from error
 
     lab = course.labs[assignment.lab or ""]
     lab_py = folder / "lab.py"
