@@ -36,6 +36,31 @@ def start(folder: Annotated[Path, typer.Argument(metavar="DIR")], course: Course
 
 
 @app.command()
+def check(
+    lab: Annotated[
+        str, typer.Argument(help="A lab, its folder or its lab.py (default: the one you are in).")
+    ] = "",
+    course: CourseOption = None,
+) -> None:
+    """Try your own lab.py on real ranks, on this machine."""
+    from autograder.report import labs
+
+    raise typer.Exit(labs.check(courses.load(courses.find_root(course)), lab))
+
+
+@app.command()
+def hint(
+    task: Annotated[str, typer.Argument(help="A task of a lab, as `shardlab check` names it.")],
+    step: Annotated[int, typer.Argument(min=1, help="Which hint.")] = 1,
+    course: CourseOption = None,
+) -> None:
+    """Show a hint for a task of a lab, one step at a time."""
+    from autograder.report import labs
+
+    typer.echo(labs.hint(courses.load(courses.find_root(course)), task, step))
+
+
+@app.command()
 def grade(
     course: CourseOption = None,
     sample: Annotated[

@@ -16,7 +16,7 @@ def _run(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 def test_alone_it_says_what_there_is(root: Path) -> None:
     ran = _run("--help", cwd=root)
     assert ran.returncode == 0
-    assert all(verb in ran.stdout for verb in ("start", "grade", "build", "verify"))
+    assert all(verb in ran.stdout for verb in ("start", "check", "hint", "grade", "build", "verify"))
 
 
 def test_start_makes_a_working_copy_and_says_what_next(root: Path, tmp_path: Path) -> None:
