@@ -36,6 +36,10 @@ def run(
     if sample is not None:
         with _timed(times, "lay out the sample class"):
             course = courses.load(layout(course, sample))
+    if not sandboxed:
+        console.print(
+            "[yellow]graded without a sandbox[/]: for hand-ins of your own only; every verdict says so"
+        )
     found = handins.find(course, course.root / "submitted", student=student, assignment=assignment)
     for line in found.ignored:
         console.print(f"[yellow]ignored[/] {line}")
