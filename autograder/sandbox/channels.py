@@ -19,6 +19,9 @@ from jupyter_client.session import Session
 PORTS = {"shell": 1, "iopub": 2, "stdin": 3, "control": 4, "hb": 5}
 FRAME = 64 << 20  # bytes of the largest message taken from a kernel; a larger one ends its channel
 QUEUE = 4  # messages held on our side a channel: bounds our memory, the kernel's side drops what is too much
+NEVER = (
+    1 << 30
+)  # ms, twelve days. Not -1: libzmq then drops a connection between two parts of a message and aborts us
 
 Hear = Callable[[str, dict[str, Any]], None]
 """Called with the type and content of each message a running cell publishes."""
@@ -35,7 +38,7 @@ class Channels:
         for name, kind in (("shell", zmq.DEALER), ("control", zmq.DEALER), ("iopub", zmq.SUB)):
             made = self._context.socket(kind)
             self._sockets[name] = made
-            made.setsockopt(zmq.RECONNECT_IVL, -1)
+            made.setsockopt(zmq.RECONNECT_IVL, NEVER)
             made.setsockopt(zmq.MAXMSGSIZE, FRAME)
             made.setsockopt(zmq.RCVHWM, QUEUE)
             made.setsockopt(zmq.LINGER, 0)

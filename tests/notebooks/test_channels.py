@@ -1,0 +1,41 @@
+"""The judge's end of a kernel's sockets, at a peer that hangs up at the worst moment."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+HANGS_UP = """
+import sys, time, zmq
+from autograder.sandbox.channels import PORTS, Channels
+
+stem = sys.argv[1]
+context = zmq.Context()
+peers = {}
+for name, kind in (("shell", zmq.ROUTER), ("control", zmq.ROUTER), ("iopub", zmq.XPUB)):
+    peers[name] = context.socket(kind)
+    peers[name].bind(f"ipc://{stem}-{PORTS[name]}")
+channels = Channels(stem, lambda: True, "key")
+peers["iopub"].recv()  # subscribed
+peers["iopub"].send_multipart([b"part"] * 500)
+channels._sockets["iopub"].poll(10_000)
+for peer in peers.values():
+    peer.close(linger=0)
+time.sleep(0.3)
+print(channels.take_output("request", lambda *_: None, 10_000))
+channels.close()
+"""
+
+
+def test_a_kernel_that_dies_in_the_middle_of_a_message_does_not_end_the_grader(tmp_path: Path) -> None:
+    """In a process of its own: what goes wrong here ends the process, with no exception to catch."""
+    ran = subprocess.run(
+        [sys.executable, "-c", HANGS_UP, str(tmp_path / "k")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.strip() == "other"
