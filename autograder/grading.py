@@ -11,7 +11,6 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograder import verdict as verdicts
 from autograder.content import Assignment, Course
 from autograder.engine.handins import Found, HandIn, new_run
 from autograder.engine.notebook import grade_notebook
@@ -54,8 +53,10 @@ def grade(course: Course, found: Found, options: Options, done: Callable[[Verdic
     return [verdicts_by[hand_in] for hand_in in found.hand_ins]
 
 
-def absent(course: Course, found: Found, assignments: list[Assignment], results: Path) -> list[Verdict]:
-    """Writes and returns the verdict `absent` for every learner and assignment with nothing handed in."""
+def absent(course: Course, found: Found, assignments: list[Assignment], options: Options) -> list[Verdict]:
+    """Writes and returns the verdict `absent` for every learner and assignment with nothing handed in; what a hand-in
+    that is there no more was given is taken out of the gradebook.
+    """
     there = {(hand_in.student, hand_in.assignment.name) for hand_in in found.hand_ins}
     made = []
     for student in found.students:
@@ -69,8 +70,10 @@ def absent(course: Course, found: Found, assignments: list[Assignment], results:
                     score=None,
                     max_score=points,
                     reason="nothing was handed in",
+                    run=options.run,
+                    sandboxed=options.sandboxed,
                 )
-                verdicts.write(verdict, results)
+                gradebook.unscore(course, verdict, options.results)
                 made.append(verdict)
     return made
 
@@ -118,6 +121,5 @@ def _entered(
             run=options.run,
             sandboxed=options.sandboxed,
         )
-        verdicts.write(verdict, options.results)
-        gradebook.block(course.root, student, name)
+        gradebook.unscore(course, verdict, options.results)
     return verdict

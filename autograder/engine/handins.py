@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.content import Assignment, Course
+from autograder.handin.repair import plain
 
-_STUDENT = re.compile(r"^[^./\\][^/\\]*$")
+_STUDENT = re.compile(r"^[^./\\*?\[\]][^/\\*?\[\]]*$")  # nbgrader reads * ? [ ] as a pattern
 
 
 @dataclass(frozen=True)
@@ -40,20 +41,28 @@ def find(course: Course, submitted: Path, *, student: str = "", assignment: str 
     ignored: list[str] = []
     students: list[str] = []
     for folder in sorted(submitted.iterdir()) if submitted.is_dir() else []:
-        if folder.is_symlink() or not folder.is_dir() or not _STUDENT.match(folder.name):
-            ignored.append(f"{folder}: not a learner's folder")
-            continue
         if student and folder.name != student:
             continue
+        if folder.is_symlink() or not folder.is_dir() or not _is_student(folder.name):
+            ignored.append(f"{submitted / plain(folder.name)}: no name of a learner, or no folder")
+            continue
+        try:
+            inside = sorted(folder.iterdir())
+            folders = {path.name for path in inside if path.is_dir() and not path.is_symlink()}
+        except OSError as error:
+            ignored.append(f"{folder}: cannot be read: {error.strerror}")
+            continue
         students.append(folder.name)
-        for path in sorted(folder.iterdir()):
-            if path.name not in known or path.is_symlink() or not path.is_dir():
-                ignored.append(f"{path}: no assignment of this course is called so")
-        for one in wanted:
-            path = folder / one.name
-            if path.is_dir() and not path.is_symlink():
-                hand_ins.append(HandIn(folder.name, one, path))
+        for path in inside:
+            if path.name not in known or path.name not in folders:
+                ignored.append(f"{folder / plain(path.name)}: no assignment of this course is called so")
+        hand_ins += [HandIn(folder.name, one, folder / one.name) for one in wanted if one.name in folders]
     return Found(tuple(hand_ins), tuple(students), tuple(ignored))
+
+
+def _is_student(name: str) -> bool:
+    """Whether a folder may be a learner's: nbgrader takes its name, and it can be shown and written down."""
+    return bool(_STUDENT.match(name)) and name.isprintable()
 
 
 def new_run() -> str:

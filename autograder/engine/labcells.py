@@ -40,7 +40,7 @@ def grade(
         return _none(assignment, student, known), prepared.notebook
     verdict = grade_lab(course, lab, student, lab_py, sandboxed=sandboxed, run=run)
     notebook = prepared.notebook
-    essays = tuple(_essays(known, notebook, prepared.problem))
+    essays = tuple(_essays(known, notebook, prepared))
     verdict = _whole(verdict, assignment, known, essays, prepared)
     _write(course, lab, known, notebook, verdict, lab_py)
     page.tell(notebook, prepared.notes)
@@ -58,15 +58,16 @@ def _none(assignment: Assignment, student: str, known: Source) -> Verdict:
     )
 
 
-def _essays(known: Source, notebook: NotebookNode, problem: str) -> list[Part]:
+def _essays(known: Source, notebook: NotebookNode, prepared: preflight.Prepared) -> list[Part]:
     found = {c.metadata.get("nbgrader", {}).get("grade_id"): c for c in notebook.cells}
     made = []
     for marked in known.graded:
         if marked.kind != "essay":
             continue
-        if problem and "no notebook" not in problem:
-            why = f"The notebook could not be read: {problem}."
-            made.append(unscored(explanation.part_id(marked), PartStatus.PENDING, marked.points, why))
+        if prepared.problem and not prepared.alone:
+            why = f"The notebook could not be read: {prepared.problem}."
+            more = {"answer": prepared.digest}
+            made.append(unscored(explanation.part_id(marked), PartStatus.PENDING, marked.points, why, **more))
         else:
             made.append(explanation.judge(marked, found[marked.grade_id]))
     return made
@@ -80,6 +81,8 @@ def _whole(
     prepared: preflight.Prepared,
 ) -> Verdict:
     """The lab's verdict with the explanation's part, under the hand-in's own hash."""
+    if verdict.status is Status.ABSENT:  # no lab.py, but the rest of it: a person looks at that
+        verdict = msgspec.structs.replace(verdict, status=Status.UNGRADABLE)
     digest = hashlib.sha256(f"{verdict.submission}\0{prepared.digest}".encode()).hexdigest()
     notes = (*prepared.notes, *((prepared.problem,) if prepared.problem else ()))
     parts = (*verdict.parts, *essays) if verdict.status is Status.GRADED else verdict.parts

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,18 +36,24 @@ _ADVISORY = ("attempts.jsonl",)
 @dataclass(frozen=True)
 class Prepared:
     """`notebook` can always be written and shown. `problem` says why it cannot be graded, empty when it can;
-    `absent` is true when nothing was handed in. `digest` is the SHA-256 of the notebook file as handed in.
+    `absent` is true when nothing was handed in, `alone` when files were, without a notebook. `digest` is the SHA-256
+    of the notebook file as handed in.
     """
 
     notebook: NotebookNode
     notes: tuple[str, ...] = ()
     problem: str = ""
     absent: bool = False
+    alone: bool = False
     digest: str = ""
 
 
 class Unreadable(ValueError):
     """A file is no notebook; the message says why, for the learner and the grader."""
+
+
+class NoNotebook(Unreadable):
+    """Something was handed in, and no notebook among it."""
 
 
 def prepare(folder: Path, source: Source) -> Prepared:
@@ -59,8 +65,12 @@ def prepare(folder: Path, source: Source) -> Prepared:
             return placeholder(source, "nothing was handed in", absent=True)
         content = read_file(path)
         handed_in = parse(content)
+    except NoNotebook as problem:
+        return replace(placeholder(source, str(problem), notes=tuple(notes)), alone=True)
     except Unreadable as problem:
         return placeholder(source, str(problem), notes=tuple(notes), digest=_digest_of(folder, source))
+    except OSError as error:
+        return placeholder(source, f"the hand-in cannot be read: {error.strerror}", notes=tuple(notes))
     notebook, repairs = repair.canonical(handed_in, source)
     return Prepared(notebook, (*notes, *repairs), digest=hashlib.sha256(content).hexdigest())
 
@@ -73,7 +83,7 @@ def placeholder(
     banner = new_markdown_cell(f"**Not graded:** {inert.markdown(problem)}")
     banner["id"] = "handin-banner"
     notebook.cells.insert(0, banner)
-    return Prepared(notebook, notes, problem, absent, digest)
+    return Prepared(notebook, notes, problem, absent, digest=digest)
 
 
 def nothing() -> NotebookNode:
@@ -115,14 +125,18 @@ def copy_files(folder: Path, target: Path) -> list[str]:
             path = Path(here) / name
             if name.startswith(".") or name in _NOT_SHOWN or name.endswith(".ipynb"):
                 continue
-            size = path.lstat().st_size
-            if not stat.S_ISREG(path.lstat().st_mode) or size > room or count >= FILES_MOST:
-                notes.append(f"file {path.relative_to(folder)} was left out: a link, or too much")
-                continue
-            room, count = room - size, count + 1
-            to = target / path.relative_to(folder)
-            to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, to, follow_symlinks=False)
+            way = path.relative_to(folder)
+            try:
+                found = path.lstat()
+                if not stat.S_ISREG(found.st_mode) or found.st_size > room or count >= FILES_MOST:
+                    raise Unreadable("a link, or too much")
+                (target / way).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target / way, follow_symlinks=False)
+            except (OSError, Unreadable) as problem:
+                why = problem.strerror if isinstance(problem, OSError) else problem
+                notes.append(f"file {repair.plain(str(way))} was left out: {why}")
+            else:
+                room, count = room - found.st_size, count + 1
     return notes
 
 
@@ -147,7 +161,7 @@ def _choose(folder: Path, source: Source, notes: list[str]) -> Path | None:
     rest = [name for name in rest if name not in _ADVISORY]
     if rest:
         names = ", ".join(repair.plain(name) for name in sorted(rest)[:8])
-        raise Unreadable(f"no notebook {wanted.name} among what was handed in: {names}")
+        raise NoNotebook(f"no notebook {wanted.name} among what was handed in: {names}")
     return None
 
 

@@ -13,12 +13,13 @@ from nbformat import NotebookNode
 
 from autograder import stub
 from autograder.judge import region
+from autograder.tomlfile import ContentError
 
 TEXT_STUB = "YOUR ANSWER HERE"
 """What stands in a hand-graded cell until something is written."""
 
 
-class SourceError(ValueError):
+class SourceError(ContentError):
     """The course's own notebook cannot be used: our fault, never the learner's."""
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import glob
 import importlib
+import os
 from datetime import datetime
 from pathlib import Path
 
@@ -39,12 +40,12 @@ class EveryFolder(Autograde):
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """Copies what lies beside the notebook, but no links and pipes: nbgrader would follow the ones out of the
-        hand-in and wait on the others for ever.
+        hand-in and wait on the others for ever. Nor what cannot be read, at which it would stop.
         """
         course = self._course()
         source = Path(self._format_source(assignment_id, student_id))
         before = course.ignore
-        odd = [p.name for p in source.rglob("*") if p.is_symlink() or not (p.is_file() or p.is_dir())]
+        odd = [p.name for p in source.rglob("*") if not _copied(p)]
         if course.get_existing_timestamp(str(source)) is None:
             odd.append(STAMP)
         course.ignore = [*before, *(glob.escape(name) for name in odd)]
@@ -56,6 +57,13 @@ class EveryFolder(Autograde):
     def _course(self) -> CourseDirectory:
         assert self.coursedir is not None
         return self.coursedir
+
+
+def _copied(path: Path) -> bool:
+    """Whether nbgrader may copy `path`: a file or folder, no link, that can be read."""
+    if not os.access(path, os.R_OK) or path.is_symlink():
+        return False
+    return path.is_file() or (path.is_dir() and os.access(path, os.X_OK))
 
 
 def install() -> None:

@@ -6,6 +6,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors.base import NbGraderPreprocessor
@@ -63,4 +64,6 @@ class Execute(NbGraderPreprocessor):
             why = differs.difference(gradebook, verdict.assignment, known)
         if not why:
             return verdict, graded
-        return blocked(loaded, verdict.student, known, why)
+        stopped, banner = blocked(loaded, verdict.student, known, why)
+        same = {name: getattr(verdict, name) for name in ("seconds", "sandboxed", "run")}
+        return msgspec.structs.replace(stopped, **same), banner

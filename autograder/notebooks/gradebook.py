@@ -25,14 +25,17 @@ from autograder import verdict as verdicts
 from autograder.content import Assignment, Course
 from autograder.handin import source
 from autograder.notebooks import config as settings
-from autograder.notebooks import differs, execute
+from autograder.notebooks import differs, execute, save
 from autograder.notebooks.batch import EveryFolder
 from autograder.notebooks.gradebook_state import reopen
+from autograder.tomlfile import ContentError
 from autograder.verdict import Status, Verdict
 
+log = logging.getLogger(__name__)
 
-class BookkeepingError(RuntimeError):
-    """nbgrader could not do its part; the message is the last it logged."""
+
+class BookkeepingError(ContentError):
+    """nbgrader refuses this course, or could not do its part; the message is the last it logged."""
 
 
 def generate(root: Path, assignments: Iterable[str]) -> None:
@@ -57,7 +60,7 @@ def record(
 ) -> Verdict:
     """Runs nbgrader's autograde --force for one hand-in with a verdict made beforehand: enters scores, statuses and
     comments, writes `autograded/` and results/<student>/<assignment>.json. Returns the verdict as entered: with hand
-    grades that still stand, or `blocked` where gradebook and course differ or nbgrader fails.
+    grades that still stand, or `blocked` where gradebook and course differ. Raises BookkeepingError.
     """
     root = root.resolve()
     key = (str(root), student, assignment)
@@ -68,10 +71,6 @@ def record(
             EveryFolder, root, assignment, student, results=where, sandboxed=sandboxed
         ) as converter:
             converter.start()
-    except BookkeepingError as error:
-        block(root, student, assignment)
-        stopped = {"status": Status.BLOCKED, "score": None, "parts": (), "reason": str(error)}
-        verdicts.write(msgspec.structs.replace(verdict, **stopped), where)
     finally:
         execute.ready.pop(key, None)
     return verdicts.read(where / student / f"{assignment}.json")
@@ -84,13 +83,21 @@ def feedback(root: Path, student: str, assignment: str) -> Path:
         template.HTMLExporter.template_name = "feedback"
         converter.update_config(template)
         converter.start()
-    return root / "feedback" / student / assignment / f"{assignment}.html"
+    return _page(root, student, assignment)
 
 
-def block(root: Path, student: str, assignment: str) -> None:
-    """Takes the automatic scores of a submission out of the gradebook, so that it waits for a person."""
-    with gradebook(root) as book:
-        reopen(book, assignment, student)
+def unscore(course: Course, verdict: Verdict, results: Path) -> None:
+    """Writes a verdict that is no score in the place of whatever stood: in results/, and in the gradebook, where the
+    submission's automatic scores go and its cells wait for a person. The feedback page of before is removed.
+    """
+    if verdict.status is Status.BLOCKED:
+        before = save.previous(results, verdict.student, verdict.assignment)
+        verdict = msgspec.structs.replace(verdict, parts=save.remembered(before, verdict.reason))
+    verdicts.write(verdict, results)
+    page = _page(course.root, verdict.student, verdict.assignment)
+    page.unlink(missing_ok=True)
+    with gradebook(course.root) as book:
+        reopen(book, verdict.assignment, verdict.student)
 
 
 def max_score(course: Course, assignment: Assignment) -> float:
@@ -112,6 +119,10 @@ def gradebook(root: Path) -> Iterator[Gradebook]:
     """The gradebook of the course at `root`."""
     with Gradebook(_coursedir(root, _config(root)).db_url) as book:
         yield book
+
+
+def _page(root: Path, student: str, assignment: str) -> Path:
+    return root / "feedback" / student / assignment / f"{assignment}.html"
 
 
 def _current(root: Path, name: str) -> bool:
@@ -163,12 +174,20 @@ def _converter(
 
 
 class _Errors(logging.Handler):
-    """Keeps what nbgrader logged of an error: the exception's own words where it logged a traceback."""
+    """Keeps what nbgrader logged of an error: the exception's own words where it logged a traceback, which goes to our
+    own log.
+    """
 
     text = ""
 
     def emit(self, record: logging.LogRecord) -> None:
         said = record.getMessage()
-        if record.levelno >= logging.ERROR and not self.text.startswith("  "):
-            words = said.strip().splitlines()[-1:] if said.startswith("Traceback") else []
-            self.text = "  " + words[0] if words else said
+        if record.levelno < logging.ERROR or self.text.startswith("  "):
+            return
+        self.text = said
+        if said.startswith("Traceback"):
+            log.error("%s", said)
+            lines = said.splitlines()
+            frames = [number for number, line in enumerate(lines) if line.startswith("  File ")]
+            after = lines[frames[-1] if frames else 1 :]
+            self.text = "  " + next((line for line in after if line[:1].strip()), lines[-1])

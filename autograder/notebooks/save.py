@@ -60,11 +60,18 @@ def begin(results: Path, student: str, assignment: str, digest: str) -> None:
     if before is None or before.submission == digest:
         return
     why = "grading began and did not end: grade again"
-    parts = tuple(
-        unscored(p.id, PartStatus.BLOCKED, p.max_score, why, answer=p.answer, key=p.key) for p in before.parts
+    more = {"status": Status.BLOCKED, "score": None, "reason": why, "submission": digest}
+    verdict.write(msgspec.structs.replace(before, parts=remembered(before, why), **more), results)
+
+
+def remembered(before: Verdict | None, why: str) -> tuple[Part, ...]:
+    """The parts of a verdict that is `blocked`: no score, but what was answered before, so that a hand grade given for
+    the same answer stands when grading works again.
+    """
+    return tuple(
+        unscored(p.id, PartStatus.BLOCKED, p.max_score, why, answer=p.answer, key=p.key)
+        for p in (before.parts if before else ())
     )
-    more = {"status": Status.BLOCKED, "score": None, "parts": parts, "reason": why, "submission": digest}
-    verdict.write(msgspec.structs.replace(before, **more), results)
 
 
 def enter(gradebook: Gradebook, found: Verdict, known: Source, before: Verdict | None) -> Verdict:
@@ -90,6 +97,8 @@ def enter(gradebook: Gradebook, found: Verdict, known: Source, before: Verdict |
             mine = (_by_hand(mine[0], grade.manual_score, grade.extra_credit),)
         parts += mine
     _comments(gradebook, found, known)
+    if found.status is Status.BLOCKED:
+        return msgspec.structs.replace(found, parts=remembered(before, found.reason) or found.parts)
     if found.status is not Status.GRADED:
         return found
     return msgspec.structs.replace(found, parts=tuple(parts), score=total(parts))

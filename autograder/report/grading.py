@@ -63,7 +63,7 @@ def run(
         console.print(f"[red]not graded:[/] {error}")
         return 1
     assignments = [a for a in course.assignments if assignment in ("", a.name)]
-    verdicts += grading.absent(course, found, assignments, options.results)
+    verdicts += grading.absent(course, found, assignments, options)
     with _timed(times, "export"):
         grades = gradebook.export(course.root, options.results / "grades.csv")
     names = [a.name for a in assignments]

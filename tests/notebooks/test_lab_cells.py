@@ -10,8 +10,9 @@ import pytest
 
 from autograder import course
 from autograder.content import Course
+from autograder.engine.notebook import grade_notebook
 from autograder.notebooks import gradebook
-from autograder.verdict import Status, read
+from autograder.verdict import PartStatus, Status, read
 from tests.notebooks.test_nbgrader import CONFIG, nbgrader
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -65,3 +66,20 @@ def test_lab_py_is_shown_escaped_and_kept(taught: Course) -> None:
         == hashlib.sha256((handed_in / "lab.py").read_bytes()).digest()
     )
     assert [p.name for p in handed_in.iterdir()] == ["lab.py"]
+
+
+@pytest.mark.parametrize("notebook", ["{}", "{"])
+def test_an_explanation_that_cannot_be_read_waits_for_a_person(
+    taught: Course, tmp_path: Path, notebook: str
+) -> None:
+    shutil.copy(taught.root / f"exercises/{NAME}/lab.py", tmp_path)
+    (tmp_path / f"{NAME}.ipynb").write_text(notebook)
+    verdict, _ = grade_notebook(taught, taught.assignment(NAME), "cyd", tmp_path, sandboxed=True, run="r")
+    essay = next(part for part in verdict.parts if part.id == "explain/essay")
+    assert essay.status is PartStatus.PENDING and verdict.score is None
+
+
+def test_a_notebook_without_lab_py_was_handed_in(taught: Course, tmp_path: Path) -> None:
+    shutil.copy(taught.root / f"exercises/{NAME}/{NAME}.ipynb", tmp_path)
+    verdict, _ = grade_notebook(taught, taught.assignment(NAME), "cyd", tmp_path, sandboxed=True, run="r")
+    assert (verdict.status, verdict.score) == (Status.UNGRADABLE, None) and "lab.py" in verdict.reason

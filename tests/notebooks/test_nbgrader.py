@@ -146,7 +146,7 @@ def test_validating_the_release_runs(taught: Course) -> None:
     """An untouched notebook fails nbgrader's Validate, and does not break it."""
     ran = nbgrader(taught.root / "exercises/level-0", "validate", "level-0.ipynb")
     assert ran.returncode == 0, ran.stderr[-2000:]
-    assert "VALIDATION FAILED" in ran.stdout or "Success" in ran.stdout
+    assert "VALIDATION FAILED" in ran.stdout and "Success" not in ran.stdout
 
 
 @pytest.fixture
@@ -185,6 +185,22 @@ def test_a_hand_grade_is_opened_again_only_when_its_answer_changed(course: Cours
     assert changed.score is None
     grades = _grades(course, "ada")
     assert grades["essay-0-3"][1] and grades["ex-0-2"][1]
+
+
+def test_a_hand_grade_outlives_a_fault_of_ours(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("the judge stumbled")
+
+    _grade(course, "ada", essay_0_3="my words")
+    _by_hand(course, "ada", "essay-0-3", 2)
+    assert _grade(course, "ada", essay_0_3="my words").score == 8
+    for words, score in (("my words", 8), ("other words", None)):
+        with monkeypatch.context() as patch:
+            patch.setattr("autograder.engine.notebook.judge_cell", broken)
+            assert _grade(course, "ada", essay_0_3=words).status is Status.BLOCKED
+        assert _grades(course, "ada")["essay-0-3"][1]
+        assert _grade(course, "ada", essay_0_3=words).score == score
+        assert _grades(course, "ada")["essay-0-3"][1] is (score is None)
 
 
 def test_a_later_bad_hand_in_replaces_the_good_score(course: Course) -> None:
