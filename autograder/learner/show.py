@@ -7,6 +7,7 @@ keeps the theme's own colours, so that it reads in JupyterLab's light and dark t
 from __future__ import annotations
 
 import html
+import re
 import sys
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -52,14 +53,15 @@ class Report:
 
     def __repr__(self) -> str:
         head = f"{self.exercise}: {self.remark}" if self.remark else self.exercise
-        width = max((len(line.name) for line in self.lines), default=0)
-        return "\n".join([head, *(_plain(line, width, self.exercise) for line in self.lines)])
+        lines = _shown(self)
+        width = max((len(line.name) for line in lines), default=0)
+        return "\n".join([head, *(_plain(line, width, self.exercise) for line in lines)])
 
     def _repr_html_(self) -> str:
         head = f"<strong>{_safe(self.exercise)}</strong>"
         if self.remark:
             head += f" <span>{_safe(self.remark)}</span>"
-        rows = "".join(_row(line, self.exercise) for line in self.lines)
+        rows = "".join(_row(line, self.exercise) for line in _shown(self))
         listed = f'<ul style="list-style:none;margin:.3em 0 0;padding:0">{rows}</ul>' if rows else ""
         return (
             '<div role="status" style="font-family:var(--jp-content-font-family,sans-serif);'
@@ -83,6 +85,20 @@ def pointer(see: str, exercise: str) -> str:
     return f"See {see}." if see.strip() and see.split()[-1] != exercise else ""
 
 
+def _shown(report: Report) -> list[Line]:
+    """The lines as they are shown: "claim" for "q001/claim" in q001, and what explains two lines in a row only once."""
+    names = [line.name.removeprefix(f"{report.exercise}/") for line in report.lines]
+    said = [(line.state, line.text, line.title) for line in report.lines]
+    once = [
+        now != then or now[0] not in ("right", "unreadable")
+        for now, then in zip(said, said[1:], strict=False)
+    ]
+    return [
+        Line(name, line.state, *((line.text, line.title, line.see) if told else ()))
+        for name, line, told in zip(names, report.lines, [*once, True], strict=False)
+    ]
+
+
 def _plain(line: Line, width: int, exercise: str) -> str:
     sign, word, _ = _LOOKS[line.state]
     said = f"  {sign} {line.name:<{width}}  {word}"
@@ -101,10 +117,14 @@ def _after(before: str, text: str) -> str:
 def _row(line: Line, exercise: str) -> str:
     sign, word, colour = _LOOKS[line.state]
     title = f" <em>“{_safe(line.title)}”</em>" if line.title else ""
-    # What nothing more is to be said about stays on its line; an explanation gets one of its own.
-    text = f'<div style="margin-top:.15em">{_safe(line.text)}</div>' if line.text else ""
-    if line.state == "missing" and line.text:
-        text = f" <span>{_safe(line.text)}</span>"
+    # A few words stay on the line; an explanation gets one of its own, and begins as a sentence does.
+    text = (
+        f'<div style="margin-top:.15em">{_prose(line.text[:1].upper() + line.text[1:])}</div>'
+        if line.text
+        else ""
+    )
+    if line.state in ("missing", "holds") and line.text:
+        text = f": <span>{_prose(line.text)}</span>"
     points = pointer(line.see, exercise)
     see = f'<div style="opacity:.8">{_safe(points)}</div>' if points else ""
     return (
@@ -112,6 +132,11 @@ def _row(line: Line, exercise: str) -> str:
         f'<span aria-hidden="true">{sign}</span> <code>{_safe(line.name)}</code> <strong>{word}</strong>'
         f"{title}{text}{see}</li>"
     )
+
+
+def _prose(text: str) -> str:
+    """Escaped, with `code` set as code. Maths between dollar signs is typeset by the notebook."""
+    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", _safe(text))
 
 
 def _safe(text: str) -> str:
