@@ -102,7 +102,7 @@ class BoxedKernel:
             return Ended("timeout")
         if reply.get("status") == "ok":
             return Ended("ok")
-        return Ended("error", str(reply.get("ename", ""))[:200], str(reply.get("evalue", ""))[:2000])
+        return Ended("error", _text(reply.get("ename"), 200), _text(reply.get("evalue"), 2000))
 
     def alive(self) -> bool:
         return self._process is not None and self._process.poll() is None
@@ -195,7 +195,8 @@ class BoxedKernel:
         if said:
             self._pid = int(json.loads(said)["child-pid"])
             # Opened while bubblewrap still waits for this child, so the number cannot be another process's by now.
-            self._init = os.pidfd_open(self._pid)
+            with contextlib.suppress(ProcessLookupError):  # it ended at once: bubblewrap has said why
+                self._init = os.pidfd_open(self._pid)
 
     def _launch_plain(self, environment: dict[str, str], judge_fd: int) -> None:
         """Without a box, for one's own hand-ins: a private working folder, no promise about anything else."""
@@ -283,6 +284,11 @@ def _execute(code: str) -> dict[str, Any]:
         "allow_stdin": False,
         "stop_on_error": False,
     }
+
+
+def _text(said: Any, most: int) -> str:
+    """Text of a kernel, cut, in a form that can be written as UTF-8."""
+    return str(said or "")[:most].encode("utf-8", "replace").decode()
 
 
 def _asked_exit(reply: dict[str, Any]) -> bool:

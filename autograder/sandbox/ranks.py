@@ -130,6 +130,9 @@ class RankBox:
         try:
             socket.send_fds(self._control, [json.dumps({"op": "case", "world": world}).encode()], theirs)
         except OSError as error:
+            for ours, printed in zip(pairs, prints, strict=True):
+                ours[0].close()
+                printed.close()
             raise BoxFailed(f"the box has gone: {error}{self._said()}") from error
         finally:
             for pair in pairs:
@@ -256,8 +259,11 @@ def _note(message: dict[str, Any], exits: list[int | None]) -> None:
 
 
 def _receive(control: socket.socket, deadline: float) -> dict[str, Any] | None:
-    """The runner's next message; None when it has ended, says something else, or is late."""
-    ready = select.select([control], [], [], max(0.0, deadline - time.monotonic()))[0]
+    """The runner's next message; None when it has ended, says something else, or is late. After the deadline nothing is
+    taken any more, however much is said.
+    """
+    left = deadline - time.monotonic()
+    ready = select.select([control], [], [], left)[0] if left > 0 else []
     data = control.recv(1 << 16) if ready else b""
     try:
         message = json.loads(data)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +14,7 @@ from lab_ranks import Run, greetings, outputs
 
 from autograder.judge.switch import Rules
 from autograder.learner.lab.limits import descendants
-from autograder.sandbox.ranks import BoxFailed, RankBox
+from autograder.sandbox.ranks import BoxFailed, RankBox, _receive
 
 HERE = Path(__file__).parent
 
@@ -66,6 +68,27 @@ def test_a_box_whose_runner_was_killed_is_replaced() -> None:
         ran = box.run(greetings("kills_the_runner", 2, None), Rules(), 20)
         assert ran.box_died and ran.outcome.how in ("ended", "deadline")
         outputs(box.run(greetings("objects", 2, None), Rules(), 30))
+
+
+def test_after_the_deadline_a_runner_is_not_listened_to() -> None:
+    """Whoever got hold of the runner's end of the control socket, and never stops talking, does not hold the judge."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        for _ in range(2):
+            theirs.send(b'{"op": "exit", "rank": 0, "status": 0}')
+        assert _receive(ours, time.monotonic() + 10) == {"op": "exit", "rank": 0, "status": 0}
+        assert _receive(ours, time.monotonic() - 0.001) is None
+
+
+def test_a_box_that_has_gone_between_two_cases_says_so_and_leaves_nothing_open() -> None:
+    with fresh() as box:
+        outputs(box.run(greetings("objects", 2, None), Rules(), 30))
+        assert box._control is not None
+        before = len(list(Path("/proc/self/fd").iterdir()))
+        box._control.close()
+        with pytest.raises(BoxFailed, match="gone"):
+            box.run(greetings("objects", 2, None), Rules(), 30)
+        assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
 
 def test_a_box_that_does_not_start_says_why(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from autograder.sandbox.kernel import _text
+
 HANGS_UP = """
 import sys, time, zmq
 from autograder.sandbox.channels import PORTS, Channels
@@ -39,3 +41,8 @@ def test_a_kernel_that_dies_in_the_middle_of_a_message_does_not_end_the_grader(t
     )
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip() == "other"
+
+
+def test_what_a_kernel_says_of_an_error_can_be_written() -> None:
+    assert _text("half a \ud83d sign", 200) == "half a ? sign"
+    assert _text("long", 2) == "lo" and _text(None, 2) == "" and _text(["x"], 9) == "['x']"
