@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from autograder import course as courses
+from autograder.sandbox.bwrap import SandboxUnavailable
 from autograder.tomlfile import ContentError
 
 app = typer.Typer(
@@ -129,9 +130,14 @@ def verify(
 
 
 def main() -> None:
-    """The console script. A wrong course or option is told in a sentence, exit code 2."""
+    """The console script. A wrong course or option is told in a sentence, exit code 2; so is a machine that makes no
+    sandbox, exit code 1.
+    """
     try:
         app()
+    except SandboxUnavailable as error:
+        typer.echo(f"shardlab: {error}", err=True)
+        raise SystemExit(1) from error
     except ContentError as error:
         typer.echo(f"shardlab: {error}", err=True)
         raise SystemExit(2) from error

@@ -32,14 +32,14 @@ INSTALLED = Path(__file__).resolve().parent / "content"
 
 
 def find_root(start: Path | None = None) -> Path:
-    """The nearest folder at or above `start` (default: the working folder) that holds a course.toml, else the
-    practice content of the installed package. Raises ContentError where there is neither.
+    """The nearest folder at or above `start` that holds a course.toml. Where none is asked for: at or above the working
+    folder, else the practice content of the installed package. Raises ContentError where there is none.
     """
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
         if (folder / "course.toml").is_file():
             return folder
-    for folder in (INSTALLED, INSTALLED.parents[1]):
+    for folder in (INSTALLED, INSTALLED.parents[1]) if start is None else ():
         if (folder / "course.toml").is_file():
             return folder
     raise ContentError(
@@ -52,6 +52,9 @@ def load(root: Path) -> Course:
     root = root.resolve()
     file = TomlFile(root / "course.toml")
     head = file.into(CourseFile)
+    for name, most in msgspec.structs.asdict(head.limits).items():
+        if not (math.isfinite(most) and most > 0):
+            raise file.error(("limits", name), "a limit is more than 0")
     misconceptions = _misconceptions(root / "quizbank/misconceptions.toml")
     items = _bank(root / "quizbank", misconceptions)
     labs = {lab.name: lab for lab in _labs(root, misconceptions)}
@@ -137,6 +140,8 @@ def _lab(root: Path, path: Path, known: dict[str, Misconception]) -> Lab:
         for number, case in enumerate(task.case):
             if case.world < 1 or any(not 0 <= rank < case.world for rank in case.group or ()):
                 raise file.error((*at, "case", number), "world is at least 1, ranks run from 0 to world − 1")
+    if head.explain and not (math.isfinite(head.explain_points) and head.explain_points > 0):
+        raise file.error(("explain_points",), "the explanation is worth more than 0 points")
     _distinct((t.id for t in head.task), lambda name: file.error((), f"task {name!r} stands twice"))
     for index, mistake in enumerate(head.mistake):
         if mistake.id in known:
@@ -172,6 +177,8 @@ def _quizzes(root: Path, head: CourseFile, items: dict[str, Item], file: TomlFil
     found = []
     for index, quiz in enumerate(head.quiz):
         chosen = tuple(item.id for item in items.values() if item.topic in quiz.topics)
+        if not (math.isfinite(quiz.points) and quiz.points > 0):
+            raise file.error(("quiz", index, "points"), "an item is worth more than 0 points")
         if not chosen:
             raise file.error(
                 ("quiz", index, "topics"), f"no item of the bank has a topic of {list(quiz.topics)}"

@@ -59,6 +59,8 @@ def test_no_such_assignment_names_those_there_are(course: Course) -> None:
     [
         ("course.toml", "cell_seconds = 30.0", 'cell_seconds = "long"', "limits.cell_seconds"),
         ("course.toml", "cell_seconds", "cell_second", "limits"),
+        ("course.toml", "cell_seconds = 30.0", "cell_seconds = -30.0", "limits.cell_seconds"),
+        ("course.toml", "points = 1.0", "points = 0.0", "quiz[0].points"),
         ("course.toml", '"level-2"', '"level-9"', "order"),
         ("course.toml", '"sharding-basics"', '"no-such-topic"', "quiz[0].topics"),
         ("quizbank/sharding-basics.toml", 'id = "q002"', 'id = "q001"', "item[1].id"),
@@ -67,6 +69,12 @@ def test_no_such_assignment_names_those_there_are(course: Course) -> None:
         ("quizbank/sharding-basics.toml", 'misconception = "', 'misconception = "no-such-', "item[0]"),
         ("quizbank/misconceptions.toml", "refutation = ", "refutations = ", "misconception[0]"),
         ("gpu_labs/ring_collectives/lab.toml", "\npoints = ", "\npoints = -", "task[0].points"),
+        (
+            "gpu_labs/ring_collectives/lab.toml",
+            "explain_points = 2.0",
+            "explain_points = nan",
+            "explain_points",
+        ),
         ("gpu_labs/ring_collectives/lab.toml", "world = ", "world = 0 # ", "task[0].case[0]"),
     ],
 )
@@ -89,7 +97,13 @@ def test_a_notebook_without_a_title(copy: Path) -> None:
         courses.load(copy)
 
 
+def test_a_course_that_was_asked_for_is_not_replaced_by_another(tmp_path: Path) -> None:
+    with pytest.raises(ContentError, match=r"no course\.toml"):
+        courses.find_root(tmp_path / "typo")
+
+
 def test_no_course_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(courses, "INSTALLED", tmp_path / "a" / "b")
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(ContentError, match=r"no course\.toml"):
-        courses.find_root(tmp_path)
+        courses.find_root()
