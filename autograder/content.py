@@ -31,7 +31,7 @@ class Engine(Strict, frozen=True):
 
 
 class Quiz(Strict, frozen=True):
-    """A quiz notebook made from the bank: all practice items of `topics`, `points` points an item."""
+    """A quiz notebook made from the bank: all items of `topics`, `points` points an item."""
 
     name: str
     title: str
@@ -107,8 +107,9 @@ class BankFile(Strict, frozen=True):
 class Case(Strict, frozen=True):
     """One run of a task: `world` ranks, what checks.py's given() needs to know, and what the switch does.
 
-    `calls` are the calls the switch offers (empty: all); `hold` keeps completions back; `group` are the global ranks
-    of the subgroup the task runs in (None: all); `seconds` and `memory_mib` override the lab's limits.
+    `calls` are the calls the switch offers (empty: all); `hold` keeps completions back; `scramble` changes messages on
+    their way; `group` are the global ranks of the subgroup the task runs in (None: all); `seconds` and
+    `memory_mib` override the lab's limits.
     """
 
     world: int
@@ -116,6 +117,7 @@ class Case(Strict, frozen=True):
     given: dict[str, Any] = {}
     calls: tuple[str, ...] = ()
     hold: bool = False
+    scramble: bool = False
     group: tuple[int, ...] | None = None
     seconds: float | None = None
     memory_mib: int | None = None

@@ -168,7 +168,7 @@ def _case(
     rules = Rules(
         offered=frozenset(case.calls) or None,
         hold=case.hold,
-        scramble=bool(case.given.get("scramble", False)),
+        scramble=case.scramble,
     )
     ran = box.run(greetings, rules, case.seconds or lab.limits.seconds)
     outcome = ran.outcome

@@ -12,7 +12,6 @@ What a part's record holds besides `kind` and `table` (learner/check.py reads it
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -39,16 +38,6 @@ def instant_record(
         part.name: _part(part, Lock(own, cost, f"{key.exercise}/{part.name}"), tell) for part in key.parts
     }
     return {"salt": own.hex(), "cost": cost, "parts": parts}
-
-
-def instant_digest(key: Key, salt: bytes, misconceptions: Mapping[str, Any], cost: int = COST) -> str:
-    """A hash of all that `instant_record` depends on, for reusing records that would come out the same."""
-    tell = Tell(misconceptions, key.exercise)
-    entries = [
-        [part.name, _kind(part), [[*where, what] for where, what in _entries(part, tell).items()]]
-        for part in key.parts
-    ]
-    return hashlib.sha256(json.dumps([SCHEMA, key.digest, salt.hex(), cost, entries]).encode()).hexdigest()
 
 
 def _part(part: PartKey, lock: Lock, tell: Tell) -> dict[str, Any]:

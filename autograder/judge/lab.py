@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -67,7 +66,7 @@ def load_checks(folder: Path) -> Checks:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise ChecksError(f"{path}: not there")
-    module = ModuleType(name) if spec is None else importlib.util.module_from_spec(spec)
+    module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
     missing = [n for n in ("given", "judge") if not callable(getattr(module, n, None))]

@@ -58,7 +58,7 @@ def judge(
     for rank, x, out in zip(group, xs, right, strict=True):
         expected[rank] = {"out": out, "x": x}
     wrong = compare(outputs, expected)
-    if case.given.get("scramble"):
+    if case.scramble:
         return [] if wrong else [_AROUND]
     found = [_named(task, group, xs, outputs, right, trace, wrong)] if wrong else []
     if len(group) > 1:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-
-P2P = frozenset({"send", "recv"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +51,6 @@ class Trace:
     def of(self, rank: int, *kinds: str) -> tuple[Call, ...]:
         """The calls of one rank, of these kinds (none given: all), in its own order."""
         return tuple(c for c in self.calls if c.rank == rank and (not kinds or c.kind in kinds))
-
-    def where(self, keep: Callable[[Call], bool]) -> Trace:
-        """The calls `keep` says yes to."""
-        return Trace(tuple(c for c in self.calls if keep(c)))
 
     def digest(self) -> str:
         """A hash of what every rank called, in its own order. Which rank was first among equals does not enter."""
