@@ -479,7 +479,7 @@ def test_the_judge_judges_anything(answers: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("given", ["1 GB", 5, "x", None, [1], "28 GB", True])
 def test_reasons_do_not_hold_what_is_expected_and_judging_is_fast(given: Any) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for part in judge(EVERY, dp=given, f=lambda N: given, c="z", d="b", q001__claim=True, q001__because="d"):
         assert "112" not in part.reason
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5

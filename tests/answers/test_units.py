@@ -140,12 +140,12 @@ def test_bits_are_no_plain_number() -> None:
     ],
 )
 def test_nothing_is_evaluated_and_nothing_hangs(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     try:
         units.read(text, BYTES)
     except units.UnitProblem as problem:
         assert len(str(problem)) < 300
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
 
 
 @given(st.text(max_size=250))

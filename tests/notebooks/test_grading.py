@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
 from nbformat import NotebookNode
 
@@ -75,7 +76,8 @@ try: import autograder.judge; print("JUDGE")
 except ImportError: print("NO JUDGE")
 print("FILE", read("notes.txt"), os.path.exists("instant.json"))
 """
-DAEMON = "import subprocess\nsubprocess.Popen(['sleep', '98765'], start_new_session=True)"
+SLEEP = f"{98_765}.{os.getpid()}"  # of this test run and no other
+DAEMON = f"import subprocess\nsubprocess.Popen(['sleep', '{SLEEP}'], start_new_session=True)"
 
 
 def _with(notebook: NotebookNode, source: str, before: str = "ans-0-1") -> NotebookNode:
@@ -277,9 +279,9 @@ def test_the_box_holds_nothing_to_find(graded: Graded) -> None:
 
 def test_a_daemon_is_gone(graded: Graded) -> None:
     assert _scores(graded, "daemon") == FULL
-    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    assert "sleep 98765" not in running
-    assert "/shardlab/inside.py" not in running
+    assert not [p for p in psutil.process_iter(["cmdline"]) if SLEEP in (p.info["cmdline"] or ())]
+    below = [line for p in psutil.Process().children(recursive=True) for line in p.cmdline()]
+    assert not [line for line in below if "inside.py" in line]
 
 
 def test_pictures_stay_and_scripts_go(graded: Graded) -> None:
