@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.judge.switch import Outcome, Rules, Switch
+from autograder.judge.switch import Outcome, Rules, Switch, core
 from autograder.learner.lab.frames import HEAD
 
 EMPTY = np.empty(0, np.uint8)
@@ -33,10 +34,15 @@ def frame(header: Any, payload: bytes = b"") -> bytes:
     return HEAD.pack(len(text), len(payload)) + text + payload
 
 
-def serve(*said: bytes, seconds: float = 5.0, close: bool = True) -> Outcome:
+def serve(
+    *said: bytes,
+    seconds: float = 5.0,
+    close: bool = True,
+    rules: Rules = Rules(max_payload=1 << 20),  # noqa: B008
+) -> Outcome:
     """The outcome of a case in which rank r sends `said[r]` and (with `close`) hangs up."""
     pairs = [socket.socketpair() for _ in said]
-    switch = Switch([a for a, _ in pairs], [({"op": "start"}, EMPTY)] * len(said), Rules(max_payload=1 << 20))
+    switch = Switch([a for a, _ in pairs], [({"op": "start"}, EMPTY)] * len(said), rules)
 
     def speak(end: socket.socket, data: bytes) -> None:
         try:
@@ -246,3 +252,67 @@ def test_a_rank_that_never_stops_calling_is_stopped() -> None:
     flood = frame(GROUP) + b"".join(frame({**send, "seq": n}) for n in range(1, 6000))
     outcome = serve(flood, good(1, 2.0))
     assert outcome.ends[0].how == "fault" and "on their way" in outcome.ends[0].text
+
+
+def test_a_factor_of_hundreds_of_digits_is_no_number() -> None:
+    premul = {**REDUCE, "red": "PREMUL_SUM", "factor": 10**400}
+    assert (
+        serve(frame(GROUP) + frame(premul, bytes(8)), good(1, 2.0)).ends[0].text
+        == "a factor that is no finite number"
+    )
+
+
+def _messages(kind: str, count: int, size: int, **more: Any) -> bytes:
+    call = {"op": "call", "g": 0, "kind": kind, "dtype": "uint8", "sizes": [size], **more}
+    payload = bytes(0 if kind == "recv" else size)
+    return b"".join(frame({**call, "seq": n + 1}, payload) for n in range(count))
+
+
+DONE = frame({"op": "end", "how": "done", "values": {}})
+
+
+@pytest.mark.parametrize(
+    ("offered", "first", "second"),
+    [
+        (None, _messages("send", 4, 8, peer=1, tag=0), _messages("recv", 4, 8, peer=0, tag=0)),
+        (frozenset({"send"}), _messages("all_reduce", 4, 8, red="SUM"), b""),
+    ],
+    ids=["answered", "refused"],
+)
+def test_what_was_sent_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch, offered: frozenset[str] | None, first: bytes, second: bytes
+) -> None:
+    """The record of a case names sizes; it must not hold the bytes, or a rank fills the judge's memory."""
+    kept: list[Any] = []
+    monkeypatch.setattr(core, "record", lambda call: kept.append(call.payload))
+    serve(
+        frame(GROUP) + first + DONE,
+        frame(GROUP) + second,
+        seconds=0.5,
+        close=False,
+        rules=Rules(offered=offered),
+    )
+    assert len(kept) >= 4 and all(payload.nbytes == 0 and payload.base is None for payload in kept)
+
+
+def test_answers_nobody_waits_for_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core, "MAX_HELD", 4 << 20)
+    everybody = frame({**GROUP, "ranks": [0, 1, 2]})
+    gives = everybody + _messages("send", 3, 1 << 20, peer=1, tag=0)
+    takes = everybody + _messages("recv", 6, 1 << 20, peer=None, tag=0)
+    outcome = serve(gives + DONE, takes, gives + DONE, rules=Rules(hold=True), close=False)
+    assert outcome.ends[1].how == "fault" and "never waits for" in outcome.ends[1].text
+
+
+def test_many_small_messages_do_not_hold_the_clock() -> None:
+    """Every pair that matches is looked for among thousands that never do; still the deadline is kept."""
+
+    def rank(number: int) -> bytes:
+        odd = {"op": "call", "g": 0, "kind": "send", "dtype": "uint8", "sizes": [0], "peer": 1 - number}
+        even = {**odd, "kind": ("send", "recv")[number], "tag": 0}
+        calls = [{**odd, "tag": 1 + n} for n in range(3000)] + [even] * 12_000
+        return frame(GROUP) + b"".join(frame({**call, "seq": n + 1}) for n, call in enumerate(calls))
+
+    start = time.monotonic()
+    outcome = serve(rank(0), rank(1), seconds=1.0, close=False)
+    assert outcome.how == "deadline" and time.monotonic() - start < 4

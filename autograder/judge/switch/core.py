@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from autograder.judge.switch import messages, picture
 from autograder.judge.switch.dtypes import Bytes
 from autograder.judge.switch.fault import Fault
@@ -22,6 +24,7 @@ from autograder.judge.switch.state import RankState
 from autograder.judge.switch.trace import Trace
 from autograder.judge.switch.wire import Port
 
+NOTHING: Bytes = np.empty(0, np.uint8)
 MAX_HELD = 256 << 20
 MAX_OPEN = 4096
 GRACE_ALONE = 0.3
@@ -176,19 +179,23 @@ class Switch:
             rank.alone = alone
             rank.waits[seq] = call
         if held is not None:
-            self._deliver(rank, rank.held.pop(seq))
+            self._deliver(rank, _taken(rank, seq))
 
     # --- answers ---
 
     def _answer(self, rank: RankState, answer: Answer) -> None:
-        call = answer[0]
+        call, pieces, _ = answer
         rank.open.pop(call.seq)
         rank.bytes -= call.sent
+        call.payload = NOTHING  # a view of it, in the log, would keep all of it
         if rank.end is not None:
             return
         if self._rules.hold and call.waited is None:
             rank.held[call.seq] = answer
-            if call.poked:
+            rank.bytes += _size(pieces)
+            if rank.bytes > MAX_HELD:
+                self._end(rank, End("fault", f"has {rank.bytes >> 20} MiB of answers it never waits for"))
+            elif call.poked:
                 self._release_later(rank, call.seq)
         else:
             self._deliver(rank, answer)
@@ -196,12 +203,12 @@ class Switch:
     def _deliver(self, rank: RankState, answer: Answer) -> None:
         call, pieces, source = answer
         call.done = self._tick()
-        call.received = sum(piece.nbytes for piece in pieces)
-        call.payload = call.payload[:0]
+        call.received = _size(pieces)
         rank.waits.pop(call.seq, None)
         self._send(rank, {"op": "done", "seq": call.seq, "source": source}, pieces)
 
     def _refuse(self, rank: RankState, call: Pending, text: str) -> None:
+        call.payload = NOTHING
         if rank.open.pop(call.seq, None) is not None:
             rank.bytes -= call.sent
         rank.waits.pop(call.seq, None)
@@ -281,6 +288,16 @@ class Switch:
         due = [entry for entry in self._pokes if entry[0] <= now]
         self._pokes = [entry for entry in self._pokes if entry[0] > now]
         for _, rank, seq in due:
-            answer = rank.held.pop(seq, None)
-            if answer is not None and rank.end is None:
-                self._deliver(rank, answer)
+            if seq in rank.held and rank.end is None:
+                self._deliver(rank, _taken(rank, seq))
+
+
+def _taken(rank: RankState, seq: int) -> Answer:
+    """Takes out an answer that was held back."""
+    answer = rank.held.pop(seq)
+    rank.bytes -= _size(answer[1])
+    return answer
+
+
+def _size(pieces: Sequence[Bytes]) -> int:
+    return sum(piece.nbytes for piece in pieces)

@@ -132,9 +132,12 @@ def call(message: dict[str, Any], payload: Bytes, rank: int, groups: dict[int, G
         arithmetic.check(red, dtype)
         made.red = red
         factor = message.get("factor", 1.0)
-        if isinstance(factor, bool) or not isinstance(factor, (int, float)) or not math.isfinite(factor):
+        try:
+            made.factor = float(factor) if type(factor) in (int, float) else math.nan
+        except OverflowError:  # an integer of hundreds of digits
+            made.factor = math.inf
+        if not math.isfinite(made.factor):
             raise Fault("a factor that is no finite number")
-        made.factor = float(factor)
     if kind in ROOTED:
         made.root = here.ranks[_int(message, "root", size - 1)]
     if kind in ("send", "recv"):

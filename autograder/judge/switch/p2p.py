@@ -21,24 +21,24 @@ class Mailbox:
     """Sends and receives that have not found each other yet."""
 
     def __init__(self) -> None:
-        self._waiting: list[Pending] = []
+        self._waiting: dict[int, Pending] = {}  # by id(), oldest first
 
     def __iter__(self) -> Iterator[Pending]:
-        return iter(self._waiting)
+        return iter(self._waiting.values())
 
     def post(self, call: Pending) -> tuple[Pending, Pending] | None:
         """Takes a send or receive in; returns (send, receive) when it has found its other half."""
-        for other in self._waiting:  # oldest first
+        for other in self._waiting.values():
             send, recv = (call, other) if call.kind == "send" else (other, call)
             if _belong(send, recv):
-                self._waiting.remove(other)
+                del self._waiting[id(other)]
                 return send, recv
-        self._waiting.append(call)
+        self._waiting[id(call)] = call
         return None
 
     def drop(self, call: Pending) -> None:
         """Takes a call out again."""
-        self._waiting.remove(call)
+        del self._waiting[id(call)]
 
 
 def _belong(send: Pending, recv: Pending) -> bool:

@@ -19,7 +19,8 @@ MiB = 1 << 20
 MAX_HEADER = 64 << 10
 MAX_PAYLOAD = 128 * MiB
 MAX_QUEUED = 1024 * MiB
-_TURN = 8 * MiB  # bytes taken from one rank before the others get their turn
+_TURN = 8 * MiB  # bytes taken from one rank before the others, and the clock, get their turn
+_LEAST = 32 << 10  # what a read counts at least: small messages cost time, not bytes
 
 
 class Port:
@@ -59,7 +60,7 @@ class Port:
             if count == 0:
                 self.closed = True
                 return
-            turn -= count
+            turn -= max(count, _LEAST)
             self._want = self._want[count:]
             while not self._want.nbytes:
                 frame = self._advance()
