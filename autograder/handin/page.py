@@ -11,12 +11,19 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
 
 from autograder.handin import inert
+from autograder.learner.show import pointer, sentence
 from autograder.verdict import UNSCORED, Part, PartStatus
 
 GRADERS = {"shardlab": {"audience": "graders"}}
 """Metadata of an output that may show the key: feedback drops it."""
 
+JUDGE = '<div class="judge">'
+"""How the judge's own words begin, and no output of a learner."""
+
 _MARK = {PartStatus.PASSED: "✓", PartStatus.PARTIAL: "◐", PartStatus.PENDING: "…", PartStatus.BLOCKED: "…"}
+# Okabe and Ito's colours, safe for colour-blind eyes; sign and word say the same
+_BAR = {PartStatus.PASSED: "#0072b2", PartStatus.PARTIAL: "#e69f00"}
+_BAR |= dict.fromkeys((PartStatus.MISSING, PartStatus.PENDING, PartStatus.BLOCKED), "#8c8c8c")
 
 
 class Belief(Protocol):
@@ -35,7 +42,7 @@ def outputs(parts: Iterable[Part], beliefs: Mapping[str, Belief]) -> list[Notebo
     parts = tuple(parts)
     rows = "".join(_row(part, beliefs) for part in parts)
     lines = "\n".join(_line(part, beliefs) for part in parts)
-    made = [new_output("display_data", {"text/html": f"<div>{rows}</div>", "text/plain": lines})]
+    made = [new_output("display_data", {"text/html": f"{JUDGE}{rows}</div>", "text/plain": lines})]
     evidence = {part.id: part.evidence for part in parts if part.evidence}
     if evidence:
         text = "for graders, not in feedback:\n" + json.dumps(
@@ -75,19 +82,28 @@ def _points(part: Part) -> str:
 
 def _row(part: Part, beliefs: Mapping[str, Belief]) -> str:
     belief = beliefs.get(part.misconception or "")
-    more = ""
+    title, texts = "", [part.reason]
     if belief:
-        see = f" <i>See {html.escape(belief.see)}.</i>" if belief.see else ""
-        more = f"<p><b>{html.escape(belief.name)}.</b> {html.escape(belief.refutation)}{see}</p>"
-    head = (
-        f"{_MARK.get(part.status, '✗')} <b>{html.escape(part.id)}</b> {part.status.value} ({_points(part)})"
+        title = f" <em>“{html.escape(belief.name)}”</em>"
+        see = pointer(belief.see, part.id.split("/")[0])
+        # The reason often names and refutes the belief already.
+        texts[0] = part.reason.removeprefix(f"“{belief.name}”.").strip()
+        texts += [text for text in (belief.refutation, see) if text not in texts[0]]
+    told = "".join(
+        f'<div style="white-space:pre-line;margin-top:.15em">{sentence(text)}</div>' for text in texts if text
     )
-    return f"<p>{head}<br>{html.escape(part.reason)}</p>{more}"
+    return (
+        f'<div style="border-left:4px solid {_BAR.get(part.status, "#d55e00")};padding:.2em .6em;margin:.4em 0">'
+        f'<span aria-hidden="true">{_MARK.get(part.status, "✗")}</span> <code>{html.escape(part.id)}</code> '
+        f"<strong>{part.status.value}</strong> ({_points(part)}){title}{told}</div>"
+    )
 
 
 def _line(part: Part, beliefs: Mapping[str, Belief]) -> str:
     belief = beliefs.get(part.misconception or "")
-    told = f"\n    {belief.name}: {belief.refutation}" if belief else ""
+    told = (
+        f"\n    {belief.name}: {belief.refutation}" if belief and belief.refutation not in part.reason else ""
+    )
     return (
         f"{_MARK.get(part.status, '✗')} {part.id} {part.status.value} ({_points(part)}) {part.reason}{told}"
     )

@@ -7,6 +7,7 @@ keeps the theme's own colours, so that it reads in JupyterLab's light and dark t
 from __future__ import annotations
 
 import html
+import itertools
 import re
 import sys
 from dataclasses import dataclass
@@ -89,10 +90,7 @@ def _shown(report: Report) -> list[Line]:
     """The lines as they are shown: "claim" for "q001/claim" in q001, and what explains two lines in a row only once."""
     names = [line.name.removeprefix(f"{report.exercise}/") for line in report.lines]
     said = [(line.state, line.text, line.title) for line in report.lines]
-    once = [
-        now != then or now[0] not in ("right", "unreadable")
-        for now, then in zip(said, said[1:], strict=False)
-    ]
+    once = [now != then or now[0] not in ("right", "unreadable") for now, then in itertools.pairwise(said)]
     return [
         Line(name, line.state, *((line.text, line.title, line.see) if told else ()))
         for name, line, told in zip(names, report.lines, [*once, True], strict=False)
@@ -118,13 +116,9 @@ def _row(line: Line, exercise: str) -> str:
     sign, word, colour = _LOOKS[line.state]
     title = f" <em>“{_safe(line.title)}”</em>" if line.title else ""
     # A few words stay on the line; an explanation gets one of its own, and begins as a sentence does.
-    text = (
-        f'<div style="margin-top:.15em">{_prose(line.text[:1].upper() + line.text[1:])}</div>'
-        if line.text
-        else ""
-    )
+    text = f'<div style="margin-top:.15em">{sentence(line.text)}</div>' if line.text else ""
     if line.state in ("missing", "holds") and line.text:
-        text = f": <span>{_prose(line.text)}</span>"
+        text = f": <span>{_coded(line.text)}</span>"
     points = pointer(line.see, exercise)
     see = f'<div style="opacity:.8">{_safe(points)}</div>' if points else ""
     return (
@@ -134,8 +128,12 @@ def _row(line: Line, exercise: str) -> str:
     )
 
 
-def _prose(text: str) -> str:
-    """Escaped, with `code` set as code. Maths between dollar signs is typeset by the notebook."""
+def sentence(text: str) -> str:
+    """The text as HTML: escaped, `code` set as code, a capital first. Maths in dollar signs is left to the page."""
+    return _coded(text[:1].upper() + text[1:])
+
+
+def _coded(text: str) -> str:
     return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", _safe(text))
 
 
