@@ -23,6 +23,9 @@ from autograder.verdict import PartStatus
 KERNELS_MOST = 6
 """Fresh kernels one hand-in may use up; what stands after the last crash is not run."""
 
+OUTPUTS_MOST = 8
+"""The outputs of a notebook together may be so many times those of one cell."""
+
 
 @dataclass(frozen=True)
 class Trouble:
@@ -58,6 +61,8 @@ class Cells:
     _talk: Talk | None = None
     _again: list[str] = field(default_factory=list)
     _used: int = 0
+    _text: int = 0
+    _pictures: int = 0
     _begun: float = field(default_factory=time.monotonic)
 
     def __enter__(self) -> Cells:
@@ -72,8 +77,13 @@ class Cells:
         if not self._ready():
             why = f"was not run: the notebook's {self.limits.notebook_seconds:g} s, or its kernels, were used up above"
             return Ran(Trouble(PartStatus.TIMEOUT, why, code), [page.note(f"This cell {why}.")])
-        kept = inert.Outputs(self.limits.output_kib * inert.KiB)
+        cell = self.limits.output_kib * inert.KiB
+        text = min(cell, OUTPUTS_MOST * cell - self._text)
+        kept = inert.Outputs(text, OUTPUTS_MOST * inert.PICTURE_BYTES - self._pictures)
+        pictures = kept.pictures_left
         ended, heard = self._execute(code, key, kept.hear)
+        self._text += min(text, text - kept.left)
+        self._pictures += pictures - kept.pictures_left
         trouble = self._trouble(ended, code)
         if ended.how == "dead":
             self._end()

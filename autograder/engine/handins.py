@@ -62,7 +62,10 @@ def find(course: Course, submitted: Path, *, student: str = "", assignment: str 
 
 def _is_student(name: str) -> bool:
     """Whether a folder may be a learner's: nbgrader takes its name, and it can be shown and written down."""
-    return bool(_STUDENT.match(name)) and name.isprintable()
+    # A table of grades is opened as a spreadsheet, which would run `=…`; nbgrader takes spaces off, so that "ada "
+    # would be ada; and results/ holds files of its own.
+    unfit = name != name.strip() or name.startswith(("=", "+", "-", "@")) or name.endswith((".csv", ".log"))
+    return bool(_STUDENT.match(name)) and name.isprintable() and not unfit
 
 
 def new_run() -> str:

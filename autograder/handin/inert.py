@@ -24,6 +24,13 @@ PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 
 PICTURE_BYTES = 4 << 20
 NODES_MOST = 500
+MARKDOWN_MOST = 16_000
+"""Characters of one text that are rendered; a longer one is shown as it was typed. Cleaning and rendering markdown
+takes time that grows with the square of some texts."""
+
+ESCAPES_MOST = 500
+"""Terminal escapes in the outputs of one cell: nbconvert's time grows with the square of their number."""
+
 CUT = "\n… cut here: more output than this course keeps …\n"
 # fmt: off
 _ACTIVE = frozenset((
@@ -41,10 +48,17 @@ _PLAIN_SCHEMES = ("http:", "https:", "mailto:", "attachment:")
 
 def markdown(text: str) -> str:
     """A learner's markdown, cleaned; as preformatted text where cleaning is not enough."""
+    if len(text) > MARKDOWN_MOST:
+        return preformatted(text)
     cleaned: str = SanitizeHTML().sanitize_html_tags(text)
     # No tag begins without "<": giving back what markdown and maths are written with is safe, and looked at below.
     cleaned = _NO_TAG.sub("<", cleaned).replace("&gt;", ">").replace("&amp;", "&")
-    return cleaned if not _active(markdown2html_mistune(cleaned)) else f"<pre>{html.escape(text)}</pre>"
+    return cleaned if not _active(markdown2html_mistune(cleaned)) else preformatted(text)
+
+
+def preformatted(text: str) -> str:
+    """A learner's text as it was typed."""
+    return f"<pre>{html.escape(text)}</pre>"
 
 
 def attachments(found: Any) -> dict[str, dict[str, str]]:
@@ -58,12 +72,15 @@ def attachments(found: Any) -> dict[str, dict[str, str]]:
 
 
 class Outputs:
-    """Collects what one cell publishes, at most `limit` bytes of text; pictures are kept, other rich output is text."""
+    """Collects what one cell publishes, at most `limit` characters of text and `pictures` of pictures; other rich
+    output is text. `left` and `pictures_left` say what was not used of them.
+    """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, pictures: int = PICTURE_BYTES) -> None:
         self.nodes: list[NotebookNode] = []
-        self._left = limit
-        self._pictures_left = PICTURE_BYTES
+        self.left = limit
+        self.pictures_left = min(pictures, PICTURE_BYTES)
+        self._escapes_left = ESCAPES_MOST
         self._clear_next = False
 
     def hear(self, kind: str, content: dict[str, Any]) -> None:
@@ -97,13 +114,15 @@ class Outputs:
             self.nodes.append(new_output("stream", name=name, text=text))
 
     def _error(self, content: dict[str, Any]) -> None:
+        if self.left < 0 and any(node.output_type == "error" for node in self.nodes):
+            return
         lines = content.get("traceback")
         traceback = self._cut("\n".join(_text(line) for line in lines) if isinstance(lines, list) else "")
         self.nodes.append(
             new_output(
                 "error",
                 ename=_text(content.get("ename"))[:200],
-                evalue=_text(content.get("evalue"))[:2000],
+                evalue=self._cut(_text(content.get("evalue"))[:2000]),
                 traceback=traceback.split("\n"),
             )
         )
@@ -111,8 +130,8 @@ class Outputs:
     def _display(self, content: dict[str, Any]) -> None:
         bundle = content.get("data")
         bundle = bundle if isinstance(bundle, dict) else {}
-        data = _pictures(bundle, self._pictures_left)
-        self._pictures_left -= sum(len(picture) for picture in data.values())
+        data = _pictures(bundle, self.pictures_left)
+        self.pictures_left -= sum(len(picture) for picture in data.values())
         text = self._cut(_text(bundle.get("text/plain")))
         if bundle and not bundle.get("text/plain") and not data:
             text = self._cut("(an output that is neither text nor a picture was left out)")
@@ -122,11 +141,14 @@ class Outputs:
             self.nodes.append(new_output("display_data", data))
 
     def _cut(self, text: str) -> str:
-        if self._left < 0:
+        if self.left < 0:
             return ""
-        kept = text[: self._left]
-        self._left -= len(text)
-        return kept if self._left >= 0 else kept + CUT
+        kept = text[: self.left]
+        self.left -= len(text)
+        self._escapes_left -= kept.count("\x1b")
+        if self._escapes_left < 0:
+            kept = kept.replace("\x1b", "")
+        return kept if self.left >= 0 else kept + CUT
 
 
 def _text(found: Any) -> str:

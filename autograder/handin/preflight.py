@@ -27,6 +27,9 @@ MiB = 1 << 20
 LARGEST = 64 * MiB
 """The largest notebook file that is read."""
 
+TEXT_MOST = 400_000
+"""Characters all cells of a notebook may have: what is shown to graders is coloured and rendered, slowly."""
+
 FILES_LARGEST = 32 * MiB
 FILES_MOST = 500
 _NOT_SHOWN = ("instant.json", "timestamp.txt", "submission_secret.txt")
@@ -109,6 +112,10 @@ def parse(content: bytes) -> dict[str, Any]:
         found = _from_old(found)
     if not isinstance(found.get("cells"), list):
         raise Unreadable("the file is JSON, but no notebook: it has no cells")
+    if repair.length(found["cells"]) > TEXT_MOST:
+        raise Unreadable(
+            f"the cells hold more than {TEXT_MOST} characters: data belongs in a file beside the notebook"
+        )
     notebook: dict[str, Any] = found
     return notebook
 

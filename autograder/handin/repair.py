@@ -67,6 +67,11 @@ def grade_id(raw: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
+def length(cells: list[Any]) -> int:
+    """Characters in the texts of handed-in cells."""
+    return sum(len(_source(raw)) for raw in cells[:CELLS_MOST] if isinstance(raw, dict))
+
+
 def plain(text: str) -> str:
     """A learner's short text, fit for a note: one line, no control characters, not long."""
     return _CONTROL.sub("", text).replace("\n", " ")[:80].encode("utf-8", "replace").decode()

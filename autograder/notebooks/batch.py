@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import glob
 import importlib
+import mimetypes
 import os
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +20,17 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
 
 STAMP = "timestamp.txt"
+_SHOWN = (
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "text/plain",
+    "text/csv",
+    "text/x-python",
+    "application/json",
+    "application/pdf",
+)
+"""What may lie beside a graded notebook: formgrader serves it to graders, and a page of a learner's would run there."""
 
 
 class EveryFolder(Autograde):
@@ -40,7 +52,7 @@ class EveryFolder(Autograde):
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """Copies what lies beside the notebook, but no links and pipes: nbgrader would follow the ones out of the
-        hand-in and wait on the others for ever. Nor what cannot be read, at which it would stop.
+        hand-in and wait on the others for ever. Nor what cannot be read, at which it would stop, nor pages.
         """
         course = self._course()
         source = Path(self._format_source(assignment_id, student_id))
@@ -63,7 +75,9 @@ def _copied(path: Path) -> bool:
     """Whether nbgrader may copy `path`: a file or folder, no link, that can be read."""
     if not os.access(path, os.R_OK) or path.is_symlink():
         return False
-    return path.is_file() or (path.is_dir() and os.access(path, os.X_OK))
+    if path.is_dir():
+        return os.access(path, os.X_OK)
+    return path.is_file() and mimetypes.guess_type(path.name)[0] in (None, *_SHOWN)
 
 
 def install() -> None:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from autograder import course as courses
@@ -42,7 +43,7 @@ def run(
         )
     found = handins.find(course, course.root / "submitted", student=student, assignment=assignment)
     for line in found.ignored:
-        console.print(f"[yellow]ignored[/] {line}")
+        console.print(f"[yellow]ignored[/] {escape(line)}")
     if not found.hand_ins:
         console.print(f"nothing is handed in below {course.root / 'submitted'}")
         return 2
@@ -60,7 +61,7 @@ def run(
             task = bar.add_task("grading", total=len(found.hand_ins))
             verdicts = grading.grade(course, found, options, lambda verdict: _show(bar, task, verdict))
     except SandboxUnavailable as error:
-        console.print(f"[red]not graded:[/] {error}")
+        console.print(f"[red]not graded:[/] {escape(str(error))}")
         return 1
     assignments = [a for a in course.assignments if assignment in ("", a.name)]
     verdicts += grading.absent(course, found, assignments, options)
@@ -104,9 +105,11 @@ def _progress(console: Console) -> Progress:
 
 
 def _show(bar: Progress, task: object, verdict: Verdict) -> None:
-    bar.update(task, advance=1, description=f"{verdict.student} {verdict.assignment}: {table.cell(verdict)}")  # type: ignore[arg-type]
+    about = escape(f"{verdict.student} {verdict.assignment}: {table.cell(verdict)}")
+    bar.update(task, advance=1, description=about)  # type: ignore[arg-type]
     if _is_blocked(verdict):
-        bar.console.print(f"[bold red]blocked[/] {verdict.student}/{verdict.assignment}: {verdict.reason}")
+        told = escape(f"{verdict.student}/{verdict.assignment}: {verdict.reason}")
+        bar.console.print(f"[bold red]blocked[/] {told}")
 
 
 def _is_blocked(verdict: Verdict) -> bool:

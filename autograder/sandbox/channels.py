@@ -18,6 +18,8 @@ from jupyter_client.session import Session
 
 PORTS = {"shell": 1, "iopub": 2, "stdin": 3, "control": 4, "hb": 5}
 FRAME = 64 << 20  # bytes of the largest message taken from a kernel; a larger one ends its channel
+PARSED = 8 << 20  # bytes of the largest content that is parsed: as JSON, two bytes can become fifty
+HEADER = 64 << 10
 QUEUE = 4  # messages held on our side a channel: bounds our memory, the kernel's side drops what is too much
 NEVER = (
     1 << 30
@@ -101,9 +103,16 @@ def _receive(channel: zmq.Socket[bytes]) -> tuple[str, str, dict[str, Any]]:
     frames = channel.recv_multipart()
     try:
         at = frames.index(b"<IDS|MSG>")
-        header, parent, _, content = (json.loads(frame) for frame in frames[at + 2 : at + 6])
+        head, about, _, body = frames[at + 2 : at + 6]
+        if max(len(head), len(about)) > HEADER:
+            return "", "", {}
+        header, parent = json.loads(head), json.loads(about)
+        content = json.loads(body) if len(body) <= PARSED else {}
     except (ValueError, RecursionError):
         return "", "", {}
     if not all(isinstance(part, dict) for part in (header, parent, content)):
         return "", "", {}
+    if len(body) > PARSED:
+        told = {"name": "stderr", "text": f"(an output of {len(body) >> 20} MiB was left out)\n"}
+        return str(parent.get("msg_id")), "stream", told
     return str(parent.get("msg_id")), str(header.get("msg_type")), content

@@ -7,12 +7,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from autograder import grading
 from autograder.content import Course
 from autograder.engine import handins
 from autograder.handin import preflight, source
 from autograder.notebooks import gradebook
+from autograder.report import grading as report
 from autograder.verdict import Status, Verdict, read
 from tests.notebooks import tiny
 
@@ -64,7 +66,18 @@ def test_folders_nobody_can_be_called_are_passed_over_and_told(
 ) -> None:
     submitted = course.root / "submitted"
     tiny.hand_in(course, "ada", tiny.filled(course))
-    for name in (b"\xff", b"a\nb", b".hidden", b"shut", b"a*", b"[ada]", b"what?"):
+    for name in (
+        b"\xff",
+        b"a\nb",
+        b".hidden",
+        b"shut",
+        b"a*",
+        b"[ada]",
+        b"what?",
+        b"ada ",
+        b"=1+1",
+        b"grades.csv",
+    ):
         (submitted / os.fsdecode(name)).mkdir()
     looked = Path.iterdir
 
@@ -75,7 +88,7 @@ def test_folders_nobody_can_be_called_are_passed_over_and_told(
 
     monkeypatch.setattr(Path, "iterdir", iterdir)
     found = handins.find(course, submitted)
-    assert found.students == ("ada",) and len(found.ignored) == 7
+    assert found.students == ("ada",) and len(found.ignored) == 10
     assert all(line.isprintable() and line.encode() for line in found.ignored)
     assert any("Permission denied" in line for line in found.ignored)
 
@@ -132,3 +145,14 @@ def test_a_fault_in_keeping_the_books_blocks_one_hand_in_and_says_why(
     assert read(course.root / "results/ada/level-0.json").status is Status.BLOCKED
     assert _scores(course, "ada") == {(None, True)}
     assert not (course.root / "feedback/ada/level-0/level-0.html").exists()
+
+
+def test_what_a_reason_says_is_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    """Square brackets in a learner's words must not end the batch, as markup that does not close would."""
+    words = "KeyError: [/b] [red]x"
+    verdict = Verdict(
+        student="a[", assignment="b]", status=Status.BLOCKED, score=None, max_score=1, reason=words
+    )
+    with report._progress(Console(width=200)) as bar:
+        report._show(bar, bar.add_task("grading", total=1), verdict)
+    assert words in capsys.readouterr().out

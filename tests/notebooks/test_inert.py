@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import time
 
 import pytest
 from nbconvert.filters.markdown_mistune import markdown2html_mistune
@@ -78,6 +79,33 @@ def test_output_is_bounded() -> None:
     assert len(kept.nodes) == 1
     assert len(kept.nodes[0].text) <= 1000 + len(inert.CUT)
     assert kept.nodes[0].text.count("cut here") == 1
+
+
+def test_errors_and_escapes_are_bounded() -> None:
+    kept = inert.Outputs(1000)
+    for _ in range(100):
+        kept.hear("error", {"ename": "E", "evalue": "x" * 400, "traceback": []})
+    assert len(str(kept.nodes)) < 3000
+    kept = inert.Outputs(100_000)
+    for _ in range(3):
+        kept.hear("display_data", {"data": {"text/plain": "\x1b[31m" * 400}})
+    assert [str(node["data"]).count("x1b") for node in kept.nodes] == [400, 0, 0]
+
+
+def test_pictures_have_a_budget() -> None:
+    png = base64.b64encode(inert.PICTURES["image/png"] + b"rest").decode()
+    kept = inert.Outputs(1000, pictures=2 * len(png))
+    for _ in range(4):
+        kept.hear("display_data", {"data": {"image/png": png}})
+    assert sum("image/png" in node["data"] for node in kept.nodes) == 2
+
+
+@pytest.mark.parametrize("piece", ["<b>", r"\begin{a}", "- a\n", "[a](", "> a\n\n"])
+def test_no_text_takes_long_to_clean(piece: str) -> None:
+    """Some of these take minutes in markdown's parser at this length."""
+    start = time.process_time()
+    shown = inert.markdown(piece * (200_000 // len(piece)))
+    assert time.process_time() - start < 5 and shown.startswith("<pre>")
 
 
 @pytest.mark.parametrize(

@@ -249,3 +249,25 @@ def test_links_pipes_and_a_bad_timestamp_are_left_out(course: Course) -> None:
     assert gradebook.feedback(course.root, "ada", "level-0").exists()
     copied = {p.name for p in (course.root / "autograded/ada/level-0").iterdir()}
     assert copied == {"level-0.ipynb"}
+
+
+def test_no_page_of_a_learners_lies_beside_the_graded_notebook(course: Course) -> None:
+    """Formgrader serves what lies there: a link in a markdown cell would open a script in the grader's session."""
+    folder = tiny.hand_in(course, "ada", tiny.filled(course))
+    (folder / "sub").mkdir()
+    for name in (
+        "a.html",
+        "a.HTM",
+        "a.svg",
+        "sub/a.xhtml",
+        "a.xml",
+        "a.js",
+        "a.txt",
+        "a.png",
+        "a.csv",
+        "a.unknown",
+    ):
+        (folder / name).write_text("<script>alert(1)</script>")
+    assert _grade_folder(course, "ada", folder).score == 6
+    kept = {p.name for p in (course.root / "autograded/ada/level-0").rglob("*") if p.is_file()}
+    assert kept == {"level-0.ipynb", "a.txt", "a.png", "a.csv", "a.unknown"}

@@ -143,6 +143,7 @@ UNREADABLE = {
     "deep": b"[" * 200_000,
     "cells": b'{"cells": {"a": 1}}',
     "old": b'{"worksheets": [7]}',
+    "long": json.dumps({"cells": [{"cell_type": "code", "source": "x = 1\n" * 80_000}]}).encode(),
 }
 
 

@@ -12,6 +12,8 @@ import torch
 from autograder.learner.lab import frames, tensors
 from autograder.learner.lab.work import SwitchWork
 
+MAX_TEXT = 4000
+
 
 class Line:
     """One socket, shared by all groups and threads of a rank. One thread reads the answers."""
@@ -76,7 +78,7 @@ class Line:
     def end(self, how: str, text: str, line: int) -> None:
         """The last word of a rank whose code did not return: `missing`, `raised` or `limit`, and why."""
         with self._sending:
-            frames.send_frame(self._sock, {"op": "end", "how": how, "text": text, "line": line})
+            frames.send_frame(self._sock, {"op": "end", "how": how, "text": text[:MAX_TEXT], "line": line})
 
     def _read(self) -> None:
         try:
