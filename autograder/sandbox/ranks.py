@@ -198,11 +198,14 @@ class RankBox:
             self._control = None
         if process is None:
             return
-        if not self._sandboxed:
-            # without a pid namespace the runner has to end its own: it does when its control socket closes
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(STOP_SECONDS)
-        if process.poll() is None or self._sandboxed:
+        if self._inner >= 0:
+            # the box's first process takes all others with it; bubblewrap outside buries it, and ends
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._inner, signal.SIGKILL)
+        # without a box the runner has to end its own: it does when its control socket closes
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_SECONDS)
+        if process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
         process.wait()
