@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.judge.switch import Outcome, Rules, Switch, core
+from autograder.judge.lab import HEADER_MOST, Finding, unpack
+from autograder.judge.switch import End, Outcome, Rules, Switch, core
 from autograder.learner.lab.frames import HEAD
 
 EMPTY = np.empty(0, np.uint8)
@@ -316,3 +317,12 @@ def test_many_small_messages_do_not_hold_the_clock() -> None:
     start = time.monotonic()
     outcome = serve(rank(0), rank(1), seconds=1.0, close=False)
     assert outcome.how == "deadline" and time.monotonic() - start < 4
+
+
+def test_outputs_that_are_a_list_of_a_million_tensors_are_not_read() -> None:
+    header = json.dumps({"t": {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}}).encode()
+    packed = len(header).to_bytes(8, "little") + header
+    assert list(unpack(End("done", packed=packed))) == ["t"]  # type: ignore[arg-type]
+    many = header + b" " * HEADER_MOST
+    found = unpack(End("done", packed=len(many).to_bytes(8, "little") + many))
+    assert isinstance(found, Finding) and "more tensors" in found.text
