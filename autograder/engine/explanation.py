@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 
 from nbformat import NotebookNode
 
@@ -18,7 +19,8 @@ def part_id(marked: SourceCell) -> str:
 def judge(marked: SourceCell, cell: NotebookNode) -> Part:
     """Pending when something was written, missing (and worth 0) when nothing was."""
     text = "".join(cell.source.split())
-    answer = hashlib.sha256(cell.source.encode()).hexdigest()
+    pasted = json.dumps(cell["attachments"], sort_keys=True) if cell.get("attachments") else ""
+    answer = hashlib.sha256((cell.source + pasted).encode()).hexdigest()
     if (not text and not cell.get("attachments")) or text == "".join(marked.shown.split()):
         return unscored(
             part_id(marked), PartStatus.MISSING, marked.points, "Nothing was written.", answer=answer

@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.handin import inert
 from autograder.handin.source import Source, SourceCell
@@ -102,7 +102,7 @@ def _theirs(raw: dict[str, Any], text: str, number: int, source: Source, notes: 
         if text not in source.prose:
             _clean(made, raw)
     else:
-        made = new_raw_cell(text)
+        made = new_markdown_cell(inert.preformatted(text))  # a raw cell would go to the page as it is
     made["id"] = f"handin-{number}"
     return made
 

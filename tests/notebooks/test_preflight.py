@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.content import Course
+from autograder.engine import explanation
 from autograder.handin import preflight, repair, source
 from autograder.handin.preflight import Prepared
 from tests.notebooks import tiny
@@ -270,3 +271,23 @@ def test_no_json_breaks_the_repair(cells: list[Any]) -> None:
     notebook, _ = repair.canonical({"cells": cells}, known)
     nbformat.validate(notebook)
     nbformat.writes(notebook).encode()
+
+
+def test_a_raw_cell_is_shown_and_not_rendered(course: Course, tmp_path: Path) -> None:
+    def change(nb: dict[str, Any]) -> None:
+        nb["cells"].insert(0, {"cell_type": "raw", "source": "<script>1</script>", "metadata": {}})
+
+    (tmp_path / "level-0.ipynb").write_bytes(_changed(course, change))
+    first = _prepare(course, tmp_path).notebook.cells[0]
+    assert (first.cell_type, first.source) == ("markdown", "<pre>&lt;script&gt;1&lt;/script&gt;</pre>")
+
+
+def test_another_picture_is_another_explanation(course: Course) -> None:
+    marked = _known(course).cells["essay-0-3"]
+    cell = marked.cell()
+    cell.source = "![](a.png)"
+    answers = []
+    for picture in ("", "AAAA", "BBBB"):
+        cell["attachments"] = {"a.png": {"image/png": picture}} if picture else {}
+        answers.append(explanation.judge(marked, cell).answer)
+    assert len(set(answers)) == 3
