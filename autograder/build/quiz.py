@@ -13,10 +13,10 @@ _HEAD = """\
 # {title}
 
 {count} statements, each in two steps: is it **true or false**, and **because** of what?
-Fill in both, run the cell, then run the check below it.
+Fill in both, run the cell, then run the check below it. An answer looks like this:
 
 ```python
-{example} = answer(claim=True, because="b")
+q000 = answer(claim=True, because="b")
 ```
 
 Half the points are for the claim, half for the right reason; the reason counts only with the right claim.
@@ -27,7 +27,7 @@ def notebook(course: Course, assignment: Assignment) -> NotebookNode:
     """The instructor notebook of a quiz: one prose cell, one answer cell and one check cell an item."""
     assert assignment.quiz is not None
     items = [course.items[name] for name in assignment.items]
-    head = _HEAD.format(title=assignment.title, count=len(items), example=items[0].id)
+    head = _HEAD.format(title=assignment.title, count=len(items))
     cells = [
         markdown(head.rstrip()),
         code("from autograder import answer, submit", **metadata("locked", "setup")),

@@ -22,6 +22,7 @@
 # - GB means $10^9$ bytes and GiB means $2^{30}$ bytes. They are not the same, and this course never mixes
 #   them.
 # - A function is tried on examples here and on other inputs when it is graded.
+# - After a restart of the kernel, run the cells from the top again.
 #
 # | symbol | meaning |
 # |---|---|
