@@ -45,7 +45,11 @@ def run(
     for line in found.ignored:
         console.print(f"[yellow]ignored[/] {escape(line)}")
     if not found.hand_ins:
-        console.print(f"nothing is handed in below {course.root / 'submitted'}")
+        asked = " ".join(filter(None, [student and f"by {student}", assignment and f"for {assignment}"]))
+        console.print(
+            f"nothing is handed in {asked}{' ' if asked else ''}below {course.root / 'submitted'}",
+            soft_wrap=True,
+        )
         return 2
     options = grading.Options(
         results=(results or course.root / "results").resolve(),
@@ -63,6 +67,9 @@ def run(
     except SandboxUnavailable as error:
         console.print(f"[red]not graded:[/] {escape(str(error))}")
         return 1
+    except KeyboardInterrupt:
+        console.print("[yellow]stopped:[/] what is graded stands; run the same command again")
+        return 130
     assignments = [a for a in course.assignments if assignment in ("", a.name)]
     verdicts += grading.absent(course, found, assignments, options)
     with _timed(times, "export"):
@@ -73,7 +80,10 @@ def run(
     for what, seconds in times.items():
         console.print(f"{seconds:6.1f} s  {what}")
     console.print(f"gradebook  {course.root / 'gradebook.db'}", soft_wrap=True)
-    console.print(f"grades     {grades}", soft_wrap=True)
+    console.print(
+        f"grades     {grades}  (nbgrader's: what waits, or was not handed in, is 0 there)", soft_wrap=True
+    )
+    console.print(f"table      {options.results / 'table.csv'}  (with statuses)", soft_wrap=True)
     console.print(
         f"feedback   {course.root / 'feedback'}/<learner>/<assignment>/<assignment>.html", soft_wrap=True
     )

@@ -45,7 +45,9 @@ def rich_table(
 ) -> Table:
     """The table as shown in a terminal."""
     by_key = {(v.student, v.assignment): v for v in verdicts}
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    table = Table(
+        title=title, title_justify="left", title_style="bold", header_style="bold", min_width=len(title)
+    )
     table.add_column("learner")
     for name in assignments:
         table.add_column(name)
