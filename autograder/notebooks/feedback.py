@@ -28,6 +28,9 @@ STYLE = """<style>
 </style>"""
 """What nbgrader's page leaves to the browser, which then draws tables without borders."""
 
+DOLLARS_MOST = 1000
+"""`$` in a page whose formulas are set: each formula takes a hundredth of a second and more."""
+
 WAITS = "Not graded yet: this part waits for a person, and the score above does not count it."
 
 
@@ -36,7 +39,12 @@ class ForLearners(NbGraderPreprocessor):
     Sets formulas, tells what waits for a person, and dresses the page.
     """
 
+    _formulas = True
+
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        self._formulas = (
+            sum(c.source.count("$") for c in nb.cells if c.cell_type == "markdown") <= DOLLARS_MOST
+        )
         nb, resources = super().preprocess(nb, resources)  # type: ignore[no-untyped-call]
         waiting = _waiting(resources["nbgrader"])
         for cell in nb.cells:
@@ -59,7 +67,7 @@ class ForLearners(NbGraderPreprocessor):
             for data in (o["data"] for o in cell.outputs if "data" in o):
                 if str(data.get("text/html", "")).startswith(JUDGE):
                     data["text/html"] = maths.in_html(data["text/html"])
-        elif cell.cell_type == "markdown":
+        elif cell.cell_type == "markdown" and self._formulas:
             cell.source = maths.in_markdown(cell.source)
         return cell, resources
 

@@ -13,7 +13,7 @@ import io
 import re
 
 _FORMULA = re.compile(
-    r"```.*?```|`[^`\n]+`|\$\$(?P<shown>[^$]{1,300})\$\$|\$(?!\s)(?P<inline>[^$]{1,300}?)(?<!\s)\$(?!\d)",
+    r"```.*?```|`[^`\n]+`|\$\$(?P<shown>[^$<]{1,300})\$\$|\$(?!\s)(?P<inline>[^$<]{1,300}?)(?<!\s)\$(?!\d)",
     re.DOTALL,
 )
 _OTHERWISE = (

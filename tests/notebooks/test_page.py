@@ -7,9 +7,10 @@ import re
 from types import SimpleNamespace
 
 import pytest
+from nbformat.v4 import new_markdown_cell, new_notebook
 
 from autograder.handin import page
-from autograder.notebooks import maths
+from autograder.notebooks import feedback, maths
 from autograder.verdict import UNSCORED, Part, PartStatus
 
 BELIEF = SimpleNamespace(name="N divides all", refutation="Only the state is divided.", see="exercise 1.1")
@@ -77,3 +78,17 @@ def test_a_formula_in_escaped_text_cannot_leave_its_picture() -> None:
 
 def test_our_own_details_do_not_keep_formulas_from_being_set() -> None:
     assert "<img" in maths.in_markdown("<details><summary>Hint</summary>\n\nIt is $N - 1$.\n\n</details>")
+
+
+def test_two_dollars_in_two_reasons_are_no_formula() -> None:
+    """What lies between them is ours: the end of one part and the head of the next."""
+    made = "<div>cost: $5x</div><div><strong>failed</strong> y$</div>"
+    assert maths.in_html(made) == made
+
+
+def test_a_page_of_thousands_of_formulas_is_left_to_the_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feedback, "_waiting", lambda names: set())
+    for count, pictures in ((3, 3), (600, 0)):
+        notebook = new_notebook(cells=[new_markdown_cell("$x$ " * count)])
+        made, _ = feedback.ForLearners().preprocess(notebook, {"nbgrader": {}})
+        assert made.cells[1].source.count("<img") == pictures
