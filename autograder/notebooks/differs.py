@@ -7,6 +7,25 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.handin.source import Source
 
 
+def other_cells(gradebook: Gradebook, assignment: str, known: Source) -> list[str]:
+    """The grade ids that only one of gradebook and course has, or that are of another kind there; none where the gradebook
+    does not know the notebook.
+    """
+    try:
+        notebook = gradebook.find_notebook(known.name, assignment)
+    except MissingEntry:
+        return []
+    kinds = {name: cell.kind for name, cell in known.cells.items()}
+    ours = (
+        set(kinds),
+        {name for name, kind in kinds.items() if kind in ("check", "task", "essay")},
+        {name for name, kind in kinds.items() if kind in ("answer", "essay")},
+    )
+    theirs = (notebook.source_cells, notebook.grade_cells, notebook.solution_cells)
+    pairs = zip(ours, theirs, strict=True)
+    return sorted(set().union(*(mine ^ {cell.name for cell in cells} for mine, cells in pairs)))
+
+
 def difference(gradebook: Gradebook, assignment: str, known: Source) -> str:
     """What differs first, and what to run; empty when nothing does. Compared: which cells there are, the texts of
     locked and graded cells with their hidden regions, and the points.

@@ -40,10 +40,11 @@ class BookkeepingError(ContentError):
 
 def generate(root: Path, assignments: Iterable[str]) -> None:
     """Runs nbgrader's generate_assignment --force for each assignment whose release or gradebook entry is not up to
-    date. Raises BookkeepingError.
+    date. Raises BookkeepingError, and leaves the release as it is, where cells came or went under existing hand-ins.
     """
     for name in assignments:
         if not _current(root, name):
+            _same_cells(root, name)
             with _converter(GenerateAssignment, root, name) as converter:
                 converter.start()
 
@@ -139,6 +140,22 @@ def _current(root: Path, name: str) -> bool:
         return False
     with gradebook(root) as book:
         return not differs.difference(book, name, source.read(made))
+
+
+def _same_cells(root: Path, name: str) -> None:
+    """Refuses before nbgrader does: that would remove the released folder first. Raises BookkeepingError."""
+    if not (root / "gradebook.db").exists():
+        return
+    known = source.read(root / settings.SOURCE / name / f"{name}.ipynb")
+    with gradebook(root) as book:
+        if not book.assignment_submissions(name):
+            return
+        changed = differs.other_cells(book, name, known)
+    if changed:
+        raise BookkeepingError(
+            f"{name} has hand-ins, so its cells may not come, go or be renamed: {', '.join(changed)}. "
+            "Keep the cells (points and keys may change), or give the assignment a new name"
+        )
 
 
 def _config(root: Path, **more: Any) -> Config:

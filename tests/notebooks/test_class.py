@@ -6,6 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 from rich.console import Console
 
@@ -14,6 +15,7 @@ from autograder.content import Course
 from autograder.engine import handins
 from autograder.handin import preflight, source
 from autograder.notebooks import gradebook
+from autograder.notebooks.gradebook import BookkeepingError
 from autograder.report import grading as report
 from autograder.verdict import Status, Verdict, read
 from tests.notebooks import tiny
@@ -156,3 +158,17 @@ def test_what_a_reason_says_is_no_markup(capsys: pytest.CaptureFixture[str]) -> 
     with report._progress(Console(width=200)) as bar:
         report._show(bar, bar.add_task("grading", total=1), verdict)
     assert words in capsys.readouterr().out
+
+
+def test_cells_that_come_or_go_under_hand_ins_are_refused_and_the_release_stays(course: Course) -> None:
+    folder = tiny.hand_in(course, "ada", tiny.filled(course))
+    _grade(course)
+    path = course.assignment("level-0").notebook
+    notebook = nbformat.read(path, as_version=4)
+    del notebook.cells[tiny.at(notebook, "ex-0-2")]
+    notebook.cells[tiny.at(notebook, "ro-setup")].metadata.nbgrader.update(grade=True, points=1)
+    nbformat.write(notebook, path)
+    with pytest.raises(BookkeepingError, match="ex-0-2, ro-setup"):
+        gradebook.generate(course.root, ["level-0"])
+    assert (course.assignment("level-0").release / "level-0.ipynb").is_file()
+    assert folder.is_dir() and _scores(course, "ada") == {(4, False), (2, False), (0, False)}
