@@ -8,8 +8,8 @@ from autograder.handin.source import Source
 
 
 def other_cells(gradebook: Gradebook, assignment: str, known: Source) -> list[str]:
-    """The grade ids that only one of gradebook and course has, or that are of another kind there; none where the gradebook
-    does not know the notebook.
+    """The grade ids that only one of gradebook and course has, or that are of another kind there; none where the
+    gradebook does not know the notebook.
     """
     try:
         notebook = gradebook.find_notebook(known.name, assignment)
