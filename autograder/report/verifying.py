@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from rich.console import Console
+from rich.markup import escape
 
 from autograder.build import write
 from autograder.build.outputs import outputs
@@ -22,10 +23,10 @@ def run(course: Course, *, jobs: int, sandboxed: bool) -> int:
     count = 1
     for check, said in verify(course, jobs=jobs or os.cpu_count() or 1, sandboxed=sandboxed):
         count += 1
-        console.print(f"[{'red' if said else 'green'}]{'✗' if said else '✓'}[/] {check.name}")
+        console.print(f"[{'red' if said else 'green'}]{'✗' if said else '✓'}[/] {escape(check.name)}")
         wrong += [(check.name, line) for line in said]
     for name, line in wrong:
-        console.print(f"[red]{name}[/]: {line}", markup=True)
+        console.print(f"[red]{escape(name)}[/]: {escape(line)}", markup=True)
     if count == 1:
         console.print("[red]nothing to verify: the course has no content[/]")
         return 1

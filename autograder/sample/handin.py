@@ -43,7 +43,10 @@ class HandIn:
             graded = answered.metadata.get("nbgrader", {})
             name = graded.get("grade_id")
             if graded.get("solution") and (only is None or name in only):
-                self.cell(name).source = _without_markers(answered.source)
+                # A model essay ends where its mark scheme begins: what a learner writes has none.
+                self.cell(name).source = _without_markers(
+                    answered.source.partition("=== BEGIN MARK")[0].rstrip()
+                )
         if self.assignment.lab is not None:
             self.lab("solution.py")
         return self
