@@ -16,7 +16,7 @@ from autograder.engine.handins import Found, HandIn, new_run
 from autograder.engine.notebook import grade_notebook
 from autograder.notebooks import gradebook
 from autograder.sandbox import bwrap
-from autograder.verdict import Status, Verdict
+from autograder.verdict import Status, Verdict, without_score
 
 log = logging.getLogger(__name__)
 
@@ -62,16 +62,8 @@ def absent(course: Course, found: Found, assignments: list[Assignment], options:
     for student in found.students:
         for assignment in assignments:
             if (student, assignment.name) not in there:
-                points = gradebook.max_score(course, assignment)
-                verdict = Verdict(
-                    student=student,
-                    assignment=assignment.name,
-                    status=Status.ABSENT,
-                    score=None,
-                    max_score=points,
-                    reason="nothing was handed in",
-                    run=options.run,
-                    sandboxed=options.sandboxed,
+                verdict = _unscored(
+                    course, student, assignment, Status.ABSENT, "nothing was handed in", options
                 )
                 gradebook.unscore(course, verdict, options.results)
                 made.append(verdict)
@@ -111,15 +103,16 @@ def _entered(
         gradebook.feedback(course.root, student, name)
     except Exception as error:
         log.exception("%s/%s: grading broke", student, name)
-        verdict = Verdict(
-            student=student,
-            assignment=name,
-            status=Status.BLOCKED,
-            score=None,
-            max_score=gradebook.max_score(course, hand_in.assignment),
-            reason=f"a fault of the grader, not of the hand-in: {type(error).__name__}: {error}",
-            run=options.run,
-            sandboxed=options.sandboxed,
-        )
+        why = f"a fault of the grader, not of the hand-in: {type(error).__name__}: {error}"
+        verdict = _unscored(course, student, hand_in.assignment, Status.BLOCKED, why, options)
         gradebook.unscore(course, verdict, options.results)
     return verdict
+
+
+def _unscored(
+    course: Course, student: str, assignment: Assignment, status: Status, why: str, options: Options
+) -> Verdict:
+    points = gradebook.max_score(course, assignment)
+    return without_score(
+        student, assignment.name, status, points, why, run=options.run, sandboxed=options.sandboxed
+    )

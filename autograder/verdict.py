@@ -145,6 +145,21 @@ def unscored(part_id: str, status: PartStatus, max_score: float, reason: str, **
     return Part(id=part_id, status=status, score=score, max_score=max_score, reason=reason, **more)
 
 
+def without_score(
+    student: str, assignment: str, status: Status, max_score: float, reason: str, **more: Any
+) -> Verdict:
+    """A verdict that is no score: ungradable, absent or blocked, and why."""
+    return Verdict(
+        student=student,
+        assignment=assignment,
+        status=status,
+        score=None,
+        max_score=max_score,
+        reason=reason,
+        **more,
+    )
+
+
 def write(verdict: Verdict, results: Path) -> Path:
     """Writes `results/<student>/<assignment>.json` whole or not at all, and returns its path."""
     folder = results / verdict.student

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,14 @@ def root() -> Path:
 def course() -> Course:
     """The course of the checkout under test."""
     return courses.load(ROOT)
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> Path:
+    """A copy of all content of the checkout, for a test to spoil."""
+    for name in ("course.toml", "quizbank", "gpu_labs", "solutions", "exercises"):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, tmp_path / name)
+        else:
+            shutil.copyfile(ROOT / name, tmp_path / name)
+    return tmp_path

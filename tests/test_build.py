@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import nbformat
@@ -22,14 +21,6 @@ CANARY = "kestrel-over-marsh-41867"
 @pytest.fixture(scope="session")
 def made(course: Course) -> dict[str, bytes]:
     return outputs(course)
-
-
-def _content(root: Path, target: Path) -> Path:
-    """A copy of all content of a checkout."""
-    for name in ("course.toml", "quizbank", "gpu_labs", "solutions", "exercises"):
-        copy = shutil.copytree if (root / name).is_dir() else shutil.copyfile
-        copy(root / name, target / name)  # type: ignore[operator]
-    return target
 
 
 def test_what_is_committed_is_what_is_built(course: Course, made: dict[str, bytes]) -> None:
@@ -61,70 +52,66 @@ def test_no_marker_and_no_key_in_what_learners_get(made: dict[str, bytes]) -> No
             assert word not in text, f"{path} holds {word!r}"
 
 
-def test_a_planted_answer_is_nowhere_in_what_learners_get(root: Path, tmp_path: Path) -> None:
-    copy = _content(root, tmp_path)
+def test_a_planted_answer_is_nowhere_in_what_learners_get(content: Path) -> None:
     planted = 0
-    for path in [*copy.glob("solutions/notebooks/*.py"), *copy.glob("solutions/gpu_labs/*/solution.py")]:
+    for path in [
+        *content.glob("solutions/notebooks/*.py"),
+        *content.glob("solutions/gpu_labs/*/solution.py"),
+    ]:
         text = path.read_text(encoding="utf-8")
         text, inside = re.subn(r"(?m)^( +)### BEGIN SOLUTION$", rf"\g<0>\n\1hidden = '{CANARY}'", text)
         text, hidden = re.subn(r"(?m)^### BEGIN HIDDEN TESTS$", rf"\g<0>\nkey_ = '{CANARY}'", text)
         text, essays = re.subn(r"(?m)^(# %% \[markdown\] essay=.*)$", rf"\1\n# {CANARY}", text)
         planted += inside + hidden + essays
         path.write_text(text, encoding="utf-8")
-    bank = copy / "quizbank/sharding-basics.toml"
+    bank = content / "quizbank/sharding-basics.toml"
     text, marked = re.subn(
         r'(?m)^(explanation|refutation) = "', rf"\g<0>{CANARY} ", bank.read_text(encoding="utf-8")
     )
     bank.write_text(text, encoding="utf-8")
     assert planted > 10 and marked > 10
-    made = outputs(courses.load(copy), cost=2)
-    assert any(CANARY.encode() in content for content in made.values()), "the canary was not built at all"
+    made = outputs(courses.load(content), cost=2)
+    assert any(CANARY.encode() in text for text in made.values()), "the canary was not built at all"
     for path, shown in _what_learners_get(made).items():
         assert CANARY not in shown, f"{path} gives the answer away"
 
 
 @pytest.mark.parametrize("kind", ["ipynb", "instant.json", "lab.py", "solutions/exercises"])
-def test_a_changed_byte_is_found(root: Path, tmp_path: Path, made: dict[str, bytes], kind: str) -> None:
-    copy = _content(root, tmp_path)
+def test_a_changed_byte_is_found(content: Path, made: dict[str, bytes], kind: str) -> None:
     path = next(path for path in sorted(made) if kind in path)
-    content = bytearray(made[path])
-    content[len(content) // 2] ^= 1
-    (copy / path).write_bytes(content)
-    assert [line for line in write.check(copy, made) if line.startswith(path)]
+    spoilt = bytearray(made[path])
+    spoilt[len(spoilt) // 2] ^= 1
+    (content / path).write_bytes(spoilt)
+    assert [line for line in write.check(content, made) if line.startswith(path)]
 
 
-def test_a_missing_and_a_stray_file_are_found(root: Path, tmp_path: Path, made: dict[str, bytes]) -> None:
-    copy = _content(root, tmp_path)
-    (copy / "exercises/level-1/level-1.ipynb").unlink()
-    (copy / "exercises/level-1/answers.txt").write_text("112 GB")
-    said = "\n".join(write.check(copy, made))
+def test_a_missing_and_a_stray_file_are_found(content: Path, made: dict[str, bytes]) -> None:
+    (content / "exercises/level-1/level-1.ipynb").unlink()
+    (content / "exercises/level-1/answers.txt").write_text("112 GB")
+    said = "\n".join(write.check(content, made))
     assert "exercises/level-1/level-1.ipynb: missing" in said
     assert "exercises/level-1/answers.txt: not built by anything" in said
     with pytest.raises(ContentError, match=r"answers\.txt"):
-        write.build(copy, made)
+        write.build(content, made)
 
 
-def test_a_hand_edit_is_never_overwritten_silently(
-    root: Path, tmp_path: Path, made: dict[str, bytes]
-) -> None:
-    copy = _content(root, tmp_path)
-    edited = copy / "exercises/level-1/level-1.ipynb"
+def test_a_hand_edit_is_never_overwritten_silently(content: Path, made: dict[str, bytes]) -> None:
+    edited = content / "exercises/level-1/level-1.ipynb"
     edited.write_bytes(edited.read_bytes().replace(b"Level 1", b"Level One"))
     before = edited.read_bytes()
     with pytest.raises(ContentError, match="edited by hand"):
-        write.build(copy, made)
+        write.build(content, made)
     assert edited.read_bytes() == before
-    assert write.build(copy, made, force=True) == ["exercises/level-1/level-1.ipynb"]
-    assert write.check(copy, made) == []
-    assert write.build(copy, made) == []
+    assert write.build(content, made, force=True) == ["exercises/level-1/level-1.ipynb"]
+    assert write.check(content, made) == []
+    assert write.build(content, made) == []
 
 
-def test_what_is_built_no_more_is_removed(root: Path, tmp_path: Path, made: dict[str, bytes]) -> None:
-    copy = _content(root, tmp_path)
-    fewer = {path: content for path, content in made.items() if "level-2" not in path}
-    gone = write.build(copy, fewer)
+def test_what_is_built_no_more_is_removed(content: Path, made: dict[str, bytes]) -> None:
+    fewer = {path: text for path, text in made.items() if "level-2" not in path}
+    gone = write.build(content, fewer)
     assert gone and all("level-2" in path for path in gone)
-    assert write.check(copy, fewer) == []
+    assert write.check(content, fewer) == []
 
 
 def test_cells_of_a_release_are_valid_and_graded_once(course: Course, made: dict[str, bytes]) -> None:

@@ -17,14 +17,6 @@ from autograder.tomlfile import ContentError
 LAB = "lab-ring_collectives"
 
 
-@pytest.fixture
-def copy(root: Path, tmp_path: Path) -> Path:
-    for name in ("course.toml", "quizbank", "gpu_labs", "solutions", "exercises"):
-        copied = shutil.copytree if (root / name).is_dir() else shutil.copyfile
-        copied(root / name, tmp_path / name)  # type: ignore[operator]
-    return tmp_path
-
-
 def _check(root: Path, name: str) -> Check:
     (found,) = [check for check in checks(courses.load(root)) if check.name == name]
     return found
@@ -46,43 +38,44 @@ def test_the_quiz_holds_from_both_sides(root: Path) -> None:
     assert _check(root, "quiz-1: solution").run() == []
 
 
-def test_a_stub_that_earns_is_found(copy: Path) -> None:
-    path = copy / "exercises/quiz-1/quiz-1.ipynb"
+def test_a_stub_that_earns_is_found(content: Path) -> None:
+    path = content / "exercises/quiz-1/quiz-1.ipynb"
     notebook = nbformat.read(path, as_version=4)
-    item = courses.load(copy).items["q001"]
+    item = courses.load(content).items["q001"]
     cell = next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == "ans-q001")
     cell.source = f'q001 = answer(claim={item.key}, because="a")'
     nbformat.write(notebook, path)
-    said = _check(copy, "quiz-1: stub").run()
+    said = _check(content, "quiz-1: stub").run()
     assert said and all(line.startswith("q001/") for line in said)
 
 
-def test_a_solution_that_is_wrong_is_found(copy: Path) -> None:
-    path = copy / "solutions/exercises/quiz-1/quiz-1.ipynb"
-    item = courses.load(copy).items["q002"]
+def test_a_solution_that_is_wrong_is_found(content: Path) -> None:
+    path = content / "solutions/exercises/quiz-1/quiz-1.ipynb"
+    item = courses.load(content).items["q002"]
     right = f"q002 = answer(claim={item.key}"
     text = path.read_text()
     assert right in text
     path.write_text(text.replace(right, f"q002 = answer(claim={not item.key}"))
-    said = _check(copy, "quiz-1: solution").run()
+    said = _check(content, "quiz-1: solution").run()
     assert said and all(line.startswith("q002/") for line in said)
 
 
-def test_an_attempt_with_the_wrong_verdict_is_found(copy: Path) -> None:
-    path = copy / "solutions/gpu_labs/ring_collectives/attempts/wrong_gather_then_sum.py"
+def test_an_attempt_with_the_wrong_verdict_is_found(content: Path) -> None:
+    path = content / "solutions/gpu_labs/ring_collectives/attempts/wrong_gather_then_sum.py"
     first, _, rest = path.read_text().partition("\n")
     assert "ring_all_reduce=failed" in first
     changed = first.replace("ring_all_gather=passed", "ring_all_gather=failed")
     path.write_text(f"{changed}\n{rest}")
-    said = _check(copy, f"{LAB}: {path.name}").run()
+    said = _check(content, f"{LAB}: {path.name}").run()
     assert len(said) == 1 and said[0].startswith("ring_all_gather: passed, should be failed")
 
 
-def test_a_lab_stub_that_is_not_a_stub_is_found(copy: Path) -> None:
+def test_a_lab_stub_that_is_not_a_stub_is_found(content: Path) -> None:
     shutil.copyfile(
-        copy / "solutions/gpu_labs/ring_collectives/solution.py", copy / "gpu_labs/ring_collectives/lab.py"
+        content / "solutions/gpu_labs/ring_collectives/solution.py",
+        content / "gpu_labs/ring_collectives/lab.py",
     )
-    said = _check(copy, f"{LAB}: stub").run()
+    said = _check(content, f"{LAB}: stub").run()
     assert len(said) == 3 and all("should be missing" in line for line in said)
 
 
@@ -95,17 +88,17 @@ def test_a_lab_stub_that_is_not_a_stub_is_found(copy: Path) -> None:
         ("# expect: ring_all_gather=failed", "the lab's tasks are"),
     ],
 )
-def test_a_wrong_first_line_is_named(copy: Path, first: str, said: str) -> None:
-    path = copy / "solutions/gpu_labs/ring_collectives/attempts/wrong_new.py"
+def test_a_wrong_first_line_is_named(content: Path, first: str, said: str) -> None:
+    path = content / "solutions/gpu_labs/ring_collectives/attempts/wrong_new.py"
     path.write_text(first + "\n")
-    loaded = courses.load(copy)
+    loaded = courses.load(content)
     with pytest.raises(ContentError, match=rf"wrong_new\.py:1: .*{said}"):
         attempts.expected(loaded, loaded.labs["ring_collectives"], path)
 
 
-def test_a_lab_without_attempts_is_found(copy: Path) -> None:
-    shutil.rmtree(copy / "solutions/gpu_labs/ring_collectives/attempts")
-    assert _check(copy, f"{LAB}: attempts").run() == ["the lab has no attempts"]
+def test_a_lab_without_attempts_is_found(content: Path) -> None:
+    shutil.rmtree(content / "solutions/gpu_labs/ring_collectives/attempts")
+    assert _check(content, f"{LAB}: attempts").run() == ["the lab has no attempts"]
 
 
 def test_nothing_to_check_is_no_proof(tmp_path: Path) -> None:

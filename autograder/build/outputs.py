@@ -14,9 +14,10 @@ from nbformat import NotebookNode
 
 from autograder.build import lab, quiz, source
 from autograder.content import Assignment, Course
-from autograder.judge import region
+from autograder.engine.notebook import keys as judged_keys
+from autograder.handin.source import parse
 from autograder.judge.instant import instant_record
-from autograder.judge.key import Key, KeyProblem, load_key
+from autograder.judge.key import Key, KeyProblem
 from autograder.learner.instant import COST
 from autograder.notebooks.gradebook import generate
 from autograder.tomlfile import ContentError
@@ -40,22 +41,19 @@ def outputs(course: Course, *, cost: int = COST) -> dict[str, bytes]:
 def keys(course: Course, assignment: Assignment, notebook: NotebookNode) -> list[Key]:
     """The keys of all check cells of an instructor notebook, in order. Raises ContentError naming the cell."""
     where = str(assignment.source)
-    found = []
-    for cell in notebook.cells:
-        graded = cell.metadata.get("nbgrader", {})
-        if cell.cell_type != "code" or not graded.get("grade"):
-            continue
-        exercise = region.exercise_of(cell.source)
-        hidden = region.split(cell.source)[1]
-        if exercise is None or not hidden.strip():
+    try:
+        known = parse(assignment.name, notebook)
+    except (KeyError, ValueError) as error:
+        raise ContentError(f"{where}: {error}") from error
+    for cell in known.graded:
+        if cell.kind == "task":  # a lab's cell: here one that lost its key
             raise ContentError(
-                f"{where}: {graded['grade_id']}: a check cell submits, and holds a hidden-test region"
+                f"{where}: {cell.grade_id}: a check cell submits, and holds a hidden-test region"
             )
-        try:
-            found.append(load_key(exercise, graded["points"], hidden, course, where=where))
-        except KeyProblem as error:
-            raise ContentError(str(error)) from error
-    return found
+    try:
+        return list(judged_keys(course, known, where).values())
+    except KeyProblem as error:
+        raise ContentError(str(error)) from error
 
 
 def instructor_notebook(course: Course, assignment: Assignment) -> NotebookNode:

@@ -12,7 +12,7 @@ from autograder.content import Assignment, Course, Lab, Misconception
 from autograder.engine import explanation
 from autograder.handin import page, preflight
 from autograder.handin.source import Source
-from autograder.verdict import Part, PartStatus, Status, Verdict, total, unscored
+from autograder.verdict import Part, PartStatus, Status, Verdict, total, unscored, without_score
 
 SHOWN_MOST = 200_000
 """Characters of a learner's lab.py shown in the notebook."""
@@ -37,7 +37,8 @@ def grade(
     lab_py = folder / "lab.py"
     prepared = preflight.prepare(folder, known)
     if prepared.absent:
-        return _none(assignment, student, known), prepared.notebook
+        why = "nothing was handed in"
+        return without_score(student, assignment.name, Status.ABSENT, known.max_score, why), prepared.notebook
     verdict = grade_lab(course, lab, student, lab_py, sandboxed=sandboxed, run=run)
     notebook = prepared.notebook
     essays = tuple(_essays(known, notebook, prepared))
@@ -45,17 +46,6 @@ def grade(
     _write(course, lab, known, notebook, verdict, lab_py)
     page.tell(notebook, prepared.notes)
     return verdict, notebook
-
-
-def _none(assignment: Assignment, student: str, known: Source) -> Verdict:
-    return Verdict(
-        student=student,
-        assignment=assignment.name,
-        status=Status.ABSENT,
-        score=None,
-        max_score=known.max_score,
-        reason="nothing was handed in",
-    )
 
 
 def _essays(known: Source, notebook: NotebookNode, prepared: preflight.Prepared) -> list[Part]:

@@ -29,7 +29,7 @@ from autograder.judge.exercise import CellFailure, judge_cell
 from autograder.judge.key import Key, load_key
 from autograder.sandbox import bwrap
 from autograder.sandbox.kernel import KernelStartError
-from autograder.verdict import Part, PartStatus, Status, Verdict, total, unscored
+from autograder.verdict import Part, PartStatus, Status, Verdict, total, unscored, without_score
 
 log = logging.getLogger(__name__)
 
@@ -61,26 +61,20 @@ def grade_notebook(
 
 def blocked(assignment: Assignment, student: str, known: Source | None, why: str) -> Graded:
     """The verdict for a hand-in that could not be graded through a fault of ours or of the machine's."""
-    verdict = Verdict(
-        student=student,
-        assignment=assignment.name,
-        status=Status.BLOCKED,
-        score=None,
-        max_score=known.max_score if known else 0.0,
-        reason=why,
-    )
+    points = known.max_score if known else 0.0
+    verdict = without_score(student, assignment.name, Status.BLOCKED, points, why)
     return verdict, preflight.placeholder(known, why).notebook if known else preflight.nothing()
 
 
-def keys(course: Course, known: Source) -> dict[str, Key]:
-    """The keys of all check cells by grade id. Raises KeyProblem."""
+def keys(course: Course, known: Source, where: str = "") -> dict[str, Key]:
+    """The keys of all check cells by grade id; `where` says in errors what they were read from. Raises KeyProblem."""
     return {
         cell.grade_id: load_key(
             exercise=cell.exercise,
             points=cell.points,
             region_text=cell.hidden,
             course=course,
-            where=f"{known.name}: {cell.grade_id}",
+            where=f"{where or known.name}: {cell.grade_id}",
         )
         for cell in known.cells.values()
         if cell.kind == "check"
@@ -89,16 +83,9 @@ def keys(course: Course, known: Source) -> dict[str, Key]:
 
 def unread(assignment: Assignment, student: str, known: Source, prepared: Prepared) -> Verdict:
     """The verdict for a hand-in without anything to run."""
-    return Verdict(
-        student=student,
-        assignment=assignment.name,
-        status=Status.ABSENT if prepared.absent else Status.UNGRADABLE,
-        score=None,
-        max_score=known.max_score,
-        reason=prepared.problem,
-        notes=prepared.notes,
-        submission=prepared.digest,
-    )
+    status = Status.ABSENT if prepared.absent else Status.UNGRADABLE
+    more = {"notes": prepared.notes, "submission": prepared.digest}
+    return without_score(student, assignment.name, status, known.max_score, prepared.problem, **more)
 
 
 def _twice(

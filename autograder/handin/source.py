@@ -79,17 +79,23 @@ def read(path: Path) -> Source:
 @functools.lru_cache(maxsize=64)
 def _read(path: Path, _mtime: int, _size: int) -> Source:
     try:
-        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
-        marked = [_marked(cell) for cell in notebook.cells if cell.metadata.get("nbgrader")]
+        return parse(path.stem, nbformat.reads(path.read_text(encoding="utf-8"), as_version=4))
     except (ValueError, KeyError, nbformat.ValidationError) as error:
         raise SourceError(f"{path}: {error}; run `shardlab build`") from error
+
+
+def parse(name: str, notebook: NotebookNode) -> Source:
+    """The instructor notebook of the assignment `name`, taken apart. Raises ValueError or KeyError where a cell's
+    marks do not fit it.
+    """
+    marked = [_marked(cell) for cell in notebook.cells if cell.metadata.get("nbgrader")]
     cells = {cell.grade_id: cell for cell in marked}
     if len(cells) != len(marked):
-        raise SourceError(f"{path}: two cells have the same grade id")
+        raise ValueError("two cells have the same grade id")
     prose = frozenset(
         c.source for c in notebook.cells if c.cell_type == "markdown" and not c.metadata.get("nbgrader")
     )
-    return Source(path.stem, notebook, cells, prose)
+    return Source(name, notebook, cells, prose)
 
 
 def _marked(cell: NotebookNode) -> SourceCell:

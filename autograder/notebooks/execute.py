@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from nbgrader.preprocessors.base import NbGraderPreprocessor
 from traitlets import Bool, Unicode
 
 from autograder import course
+from autograder.engine.handins import new_run
 from autograder.engine.notebook import blocked, grade_notebook
 from autograder.handin import source
 from autograder.notebooks import differs
@@ -53,7 +53,7 @@ class Execute(NbGraderPreprocessor):
             student,
             folder,
             sandboxed=self.sandboxed,
-            run=uuid.uuid4().hex[:12],
+            run=new_run(),
         )
 
     def _same_source(self, root: Path, verdict: Verdict, graded: NotebookNode, db_url: str) -> Ready:
