@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from autograder import course as courses
-from autograder.sandbox.bwrap import SandboxUnavailable
+from autograder.sandbox.unavailable import SandboxUnavailable
 from autograder.tomlfile import ContentError
 
 app = typer.Typer(

@@ -109,7 +109,8 @@ class Case(Strict, frozen=True):
 
     `calls` are the calls the switch offers (empty: all); `hold` keeps completions back; `scramble` changes messages on
     their way; `group` are the global ranks of the subgroup the task runs in (None: all); `seconds` and
-    `memory_mib` override the lab's limits.
+    `memory_mib` override the lab's limits. On a `backend` other than the switch the ranks share a loopback network, the
+    record is empty, and a case decides equality only: outputs that come back and are wrong fail it, nothing else does.
     """
 
     world: int
@@ -118,6 +119,7 @@ class Case(Strict, frozen=True):
     calls: tuple[str, ...] = ()
     hold: bool = False
     scramble: bool = False
+    backend: Literal["switch", "gloo"] = "switch"
     group: tuple[int, ...] | None = None
     seconds: float | None = None
     memory_mib: int | None = None

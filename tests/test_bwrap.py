@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox import bwrap
-from autograder.sandbox.bwrap import Box, SandboxUnavailable
+from autograder.sandbox.bwrap import Box
+from autograder.sandbox.unavailable import SandboxUnavailable
 
 LOOK = """
 import json, os, socket, sys

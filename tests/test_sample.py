@@ -28,7 +28,7 @@ BY_HAND = ("ada", "chloe", "grace", "hiro", "kofi", "lena", "noor", "oskar")
 
 AND_WHAT_IS_LEFT = """
 import subprocess, sys, psutil
-from autograder.learner.lab.limits import adopt_orphans
+from autograder.learner.box.linux import adopt_orphans
 adopt_orphans()
 code = subprocess.run(sys.argv[1:]).returncode
 below = psutil.Process().children(recursive=True)

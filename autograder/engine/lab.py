@@ -20,8 +20,8 @@ from typing import Any
 from autograder.content import Case, Course, Lab, Task
 from autograder.judge.lab import Checks, ChecksError, Finding, load_checks, pack, unpack
 from autograder.judge.switch import End, Rules
-from autograder.sandbox.bwrap import SandboxUnavailable
-from autograder.sandbox.ranks import BoxFailed, Greeting, Ran, RankBox
+from autograder.sandbox.ranks import Greeting, Place, Ran, RankBox
+from autograder.sandbox.unavailable import BoxFailed, SandboxUnavailable
 from autograder.verdict import Part, PartStatus, Status, Verdict, scored, total, unscored
 
 MiB = 1 << 20
@@ -106,8 +106,14 @@ def _grade(lab: Lab, source: bytes, sandboxed: bool, known: frozenset[str]) -> t
         lab_py = Path(folder) / "lab.py"
         lab_py.write_bytes(source)
         lab_py.chmod(0o444)
-        with RankBox(lab.folder / "run.py", lab_py, sandboxed=sandboxed) as box:
+        memory = MiB * max(_memory_mib(lab, case) * case.world for task in lab.tasks for case in task.cases)
+        with RankBox(lab.folder / "run.py", lab_py, sandboxed=sandboxed, memory_bytes=memory) as box:
             return tuple(_task(lab, task, checks, box, secret, hashes, known) for task in lab.tasks)
+
+
+def _memory_mib(lab: Lab, case: Case) -> int:
+    """What one rank of a case may have."""
+    return case.memory_mib or lab.limits.memory_mib
 
 
 def _key(lab: Lab) -> str:
@@ -128,10 +134,13 @@ def _task(
     known: frozenset[str],
 ) -> Part:
     evidence: dict[str, Any] = {}
+    undecided: dict[str, str] = {}
     for index, case in enumerate(task.cases):
         seed = int.from_bytes(hashlib.sha256(secret + f"{task.id}/{index}".encode()).digest()[:6])
         failure, seen = _case(lab, task, case, checks, box, seed)
         evidence = {"case": index, "seed": seed, **seen}
+        if "undecided" in seen:
+            undecided[case.backend] = seen["undecided"]
         if failure is None:
             continue
         if failure.mistake is not None and failure.mistake not in known:
@@ -143,7 +152,10 @@ def _task(
             return scored(task.id, 0.0, task.points, reason, **more)
         return unscored(task.id, failure.status, task.points, reason, **more)
     reason = f"right in all {len(task.cases)} cases"
-    return scored(task.id, 1.0, task.points, reason, evidence={"cases": len(task.cases)}, **hashes)
+    more_evidence = {"undecided": undecided} if undecided else {}
+    return scored(
+        task.id, 1.0, task.points, reason, evidence={"cases": len(task.cases), **more_evidence}, **hashes
+    )
 
 
 def _case(
@@ -152,35 +164,41 @@ def _case(
     """Runs and judges one case: why it failed (None: it passed), and what graders may want to see of it."""
     inputs = checks.given(task.id, case, seed)
     groups = {"group": list(case.group)} if case.group is not None else {}
-    memory = (case.memory_mib or lab.limits.memory_mib) * MiB
     greetings = []
+    store = box.store() if case.backend != "switch" else ""
     for rank, given in enumerate(inputs):
         head, payload = pack(given)
-        place = {
+        about = {
             "op": "start",
             "task": task.id,
             "rank": rank,
             "world": case.world,
             "groups": groups,
-            "memory": memory,
+            "memory": _memory_mib(lab, case) * MiB,
+            "backend": case.backend,
+            "store": store,
         }
-        greetings.append(Greeting({**place, **head}, payload))
+        greetings.append(Greeting({**about, **head}, payload))
     rules = Rules(
         offered=frozenset(case.calls) or None,
         hold=case.hold,
         scramble=case.scramble,
     )
-    ran = box.run(greetings, rules, case.seconds or lab.limits.seconds)
+    place = Place("rank" if case.backend == "switch" else "equality")
+    ran = box.run(greetings, rules, case.seconds or lab.limits.seconds, place)
     outcome = ran.outcome
     seen = {
         "how": outcome.how,
         "trace": outcome.trace.digest(),
         "calls": len(outcome.trace),
         "seconds": round(outcome.seconds, 3),
-        "box_died": ran.box_died,
         "printed": {str(rank): text for rank, text in enumerate(ran.printed) if text},
     }
     failure = _ended_badly(ran)
+    if failure is not None and case.backend != "switch":
+        # A real backend decides equality and nothing else: what it does not offer, or waits for in another way, has
+        # been judged on the switch.
+        return None, {**seen, "undecided": failure.text}
     if failure is not None:
         mistake = None if failure.status is PartStatus.MISSING else checks.explain(task.id, case, outcome)
         return Failure(failure.status, failure.text, mistake), seen
@@ -207,6 +225,10 @@ def _ended_badly(ran: Ran) -> Failure | None:
     if causes:
         # a rank that broke down tells more than the ranks that then stood still
         end = outcome.ends[causes[0]]
+        if end.how == "crashed" and ran.out_of_memory:
+            return Failure(
+                PartStatus.LIMIT, f"rank {causes[0]} was ended: the ranks together used up their memory"
+            )
         return Failure(_ENDED[end.how], _ending(causes[0], end, ran.exits[causes[0]]))
     if outcome.how in ("stuck", "deadline"):
         return Failure(PartStatus.TIMEOUT, f"{outcome.text}:\n{outcome.picture}")
@@ -237,6 +259,8 @@ def _title(task: Task, index: int) -> str:
         what.append(f"in the subgroup of ranks {', '.join(map(str, case.group))}")
     if case.hold:
         what.append("nothing arrives before it is waited for")
+    if case.backend != "switch":
+        what.append(f"on {case.backend}, equality only")
     if case.use == "hidden":
         what.append("hidden inputs")
     return f"case {index + 1} of {len(task.cases)} ({'; '.join(what)})"

@@ -17,7 +17,7 @@ from autograder.engine import handins
 from autograder.notebooks import gradebook
 from autograder.report import table
 from autograder.sample.layout import layout
-from autograder.sandbox.bwrap import SandboxUnavailable
+from autograder.sandbox.unavailable import SandboxUnavailable
 from autograder.verdict import PartStatus, Status, Verdict
 
 

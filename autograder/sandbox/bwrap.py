@@ -8,7 +8,9 @@ What it does not: network, the course, keys, the gradebook, other hand-ins, our 
 
 from __future__ import annotations
 
+import base64
 import functools
+import json
 import os
 import shutil
 import subprocess
@@ -16,6 +18,9 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from autograder.sandbox import seccomp, slot
+from autograder.sandbox.unavailable import SandboxUnavailable
 
 MiB = 1 << 20
 INSIDE = Path("/shardlab")
@@ -26,22 +31,25 @@ _SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/sbin")
 _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "fonts", "localtime", "ssl/certs")
 
 
-class SandboxUnavailable(RuntimeError):
-    """A box cannot be made on this machine; the message says why and what to do."""
+CAPABILITIES = ("SYS_ADMIN", "SETPCAP", "NET_ADMIN", "SETUID", "SETGID", "KILL")
+"""What our own code in a box needs to make the namespaces of learners' processes, which have none of it."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """One box. `shown` maps host paths to paths inside, read-only; `writable` likewise, writable;
-    `tmpfs` maps paths inside to sizes in bytes; `environment` is the whole environment inside.
-    `home` is the working directory inside, on a tmpfs or a writable mount.
+    """One box. `tmpfs` maps paths inside to sizes in bytes, `folders` are empty ones for later mounts, `devices` what
+    of /dev is shown beside the usual, `environment` is the whole environment inside. `shown` maps host paths to paths
+    inside, read-only; `home` is the working folder. With `makes_namespaces` root makes it without a user
+    namespace, so that learners' processes can be given user ids of their own; anybody else in one.
     """
 
     shown: Mapping[Path, Path] = field(default_factory=dict)
-    writable: Mapping[Path, Path] = field(default_factory=dict)
-    tmpfs: Mapping[str, int] = field(default_factory=lambda: {"/tmp": 64 * MiB, "/dev/shm": 64 * MiB})
-    environment: Mapping[str, str] = field(default_factory=dict)
     home: str = "/tmp"
+    makes_namespaces: bool = True
+    tmpfs: Mapping[str, int] = field(default_factory=lambda: {"/tmp": 64 * MiB, "/dev/shm": MiB})
+    folders: Sequence[str] = ()
+    devices: Sequence[Path] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     def command(self, argv: Sequence[str], *, info_fd: int | None = None) -> list[str]:
         """The argv that runs `argv` in this box. Start it with an empty environment: `--clearenv` alone does not
@@ -49,10 +57,14 @@ class Box:
         """
         # fmt: off
         line = [
-            str(find()), "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv",
-            "--hostname", "box",
+            str(find()), "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
+            "--die-with-parent", "--new-session", "--clearenv", "--hostname", "box", "--cap-drop", "ALL",
         ]
         # fmt: on
+        if os.geteuid() != 0 or not self.makes_namespaces:
+            line += ["--unshare-user"]
+        for name in CAPABILITIES if self.makes_namespaces else ():
+            line += ["--cap-add", f"CAP_{name}"]
         if info_fd is not None:
             line += ["--info-fd", str(info_fd)]
         for system in _SYSTEM:
@@ -64,14 +76,18 @@ class Box:
             line += ["--size", str(size), "--tmpfs", target]
         # After the tmpfs: a virtual environment may lie below /tmp, and must not be hidden by the box's own.
         for python in _python_folders():
-            line += ["--ro-bind", str(python), str(python)]
+            line += [*_open_parents(python), "--ro-bind", str(python), str(python)]
         line += _mask_installed_package()
         line += ["--ro-bind", str(_PACKAGE / "__init__.py"), str(INSIDE / "autograder/__init__.py")]
         line += ["--ro-bind", str(_PACKAGE / "learner"), str(INSIDE / "autograder/learner")]
         for source, inside in self.shown.items():
             line += ["--ro-bind", str(source), str(inside)]
-        for source, inside in self.writable.items():
-            line += ["--bind", str(source), str(inside)]
+        for folder in self.folders:
+            line += ["--dir", folder]
+        for device in self.devices:
+            line += ["--dev-bind", str(device), str(device)]
+        if self.devices:
+            line += ["--ro-bind", "/sys", "/sys"]
         line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", self.home]
         for name, value in {**_environment(), **self.environment}.items():
             line += ["--setenv", name, value]
@@ -98,9 +114,16 @@ def find() -> Path:
 
 @functools.cache
 def check() -> None:
-    """Makes one box and leaves it. Raises SandboxUnavailable with the kernel's reason and the fix."""
+    """Makes one box, and in it the namespaces, user and filter of a learner's process, and leaves it. Raises
+    SandboxUnavailable with the kernel's reason and the fix.
+    """
+    uids = slot.uids()
+    settings = {
+        "uid": None if uids is None else uids,
+        "filter": base64.b64encode(seccomp.program("rank")).decode(),
+    }
     ran = subprocess.run(
-        Box().command([sys.executable, "-I", "-c", "print('in the box')"]),
+        Box().command([sys.executable, "-P", "-m", "autograder.learner.box.trial", json.dumps(settings)]),
         env={},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -144,6 +167,14 @@ def _python_folders() -> Iterable[Path]:
         if not covered:
             folders.append(prefix)
     return folders
+
+
+def _open_parents(path: Path) -> list[str]:
+    """Folders on the way to `path` that everybody may pass: bubblewrap would take over those of a home that nobody
+    else may enter, and learners' processes are somebody else.
+    """
+    parents = [parent for parent in reversed(path.parents) if parent != Path("/")]
+    return [word for parent in parents for word in ("--perms", "0755", "--dir", str(parent))]
 
 
 def _mask_installed_package() -> list[str]:

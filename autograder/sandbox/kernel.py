@@ -173,6 +173,7 @@ class BoxedKernel:
             shown[self._files] = INSIDE / "files"
         box = Box(
             shown=shown,
+            makes_namespaces=False,
             tmpfs={"/tmp": 64 * MiB, "/dev/shm": 16 * MiB, "/kernel": MiB, HOME: 64 * MiB},
             environment=environment,
             home=HOME,

@@ -61,7 +61,7 @@ def judge(
     if case.scramble:
         return [] if wrong else [_AROUND]
     found = [_named(task, group, xs, outputs, right, trace, wrong)] if wrong else []
-    if len(group) > 1:
+    if len(group) > 1 and case.backend == "switch":
         found += [f for f in _traffic(task, group, xs[0], trace) if f]
     return found
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import select
+import signal
 import socket
 import time
 from collections.abc import Iterator
@@ -13,8 +15,11 @@ import pytest
 from lab_ranks import Run, greetings, outputs
 
 from autograder.judge.switch import Rules
-from autograder.learner.lab.limits import descendants
-from autograder.sandbox.ranks import BoxFailed, RankBox, _receive
+from autograder.learner.box.limits import descendants
+from autograder.sandbox import zygote
+from autograder.sandbox.ranks import RankBox
+from autograder.sandbox.unavailable import BoxFailed
+from autograder.sandbox.zygote import receive
 
 HERE = Path(__file__).parent
 
@@ -38,36 +43,57 @@ def test_a_rank_sees_no_judge_no_network_and_can_write_nothing_of_ours(run: Run)
     assert seen["descriptors"] == ["socket"]
 
 
-@pytest.mark.parametrize("sandboxed", [True, False])
-def test_daemons_are_gone_after_the_case_and_all_is_gone_after_the_box(sandboxed: bool) -> None:
-    before = below_us()
-    with fresh(sandboxed=sandboxed) as box:
-        outputs(box.run(greetings("objects", 2, None), Rules(), 30))
-        idle = below_us() - before
-        assert idle
+def test_in_a_box_no_rank_starts_a_process() -> None:
+    with fresh() as box:
         ran = box.run(greetings("leaves_daemons", 2, None), Rules(), 30)
-        outputs(ran)
-        assert below_us() - before == idle
-    assert below_us() == before
+        assert [end.how for end in ran.outcome.ends] == ["limit", "limit"]
+        assert "new processes are not allowed" in ran.outcome.ends[0].text
+
+
+def test_without_a_box_daemons_are_gone_after_the_case() -> None:
+    with fresh(sandboxed=False) as box:
+        outputs(box.run(greetings("objects", 2, None), Rules(), 30))
+        idle = below_us()
+        outputs(box.run(greetings("leaves_daemons", 2, None), Rules(), 30))
+        assert below_us() == idle
 
 
 @pytest.mark.parametrize("sandboxed", [True, False])
-def test_a_timeout_ends_every_process_of_the_case(sandboxed: bool) -> None:
+def test_a_timeout_ends_every_process_of_the_case_and_leaving_all_others(sandboxed: bool) -> None:
+    zygote.warm("ranks", sandboxed=sandboxed)
     before = below_us()
     with fresh(sandboxed=sandboxed) as box:
         outputs(box.run(greetings("objects", 2, None), Rules(), 30))
-        idle = below_us() - before
+        idle = below_us()
+        assert len(idle - before) == 1, "a supervisor, and nothing else, stays between two cases"
         assert box.run(greetings("sleeps", 3, None), Rules(), 1.0).outcome.how == "deadline"
-        assert below_us() - before == idle
+        assert below_us() == idle
         outputs(box.run(greetings("objects", 2, None), Rules(), 30))  # the slot is free again
     assert below_us() == before
 
 
-def test_a_box_whose_runner_was_killed_is_replaced() -> None:
+def test_a_rank_cannot_end_what_started_it() -> None:
     with fresh() as box:
-        ran = box.run(greetings("kills_the_runner", 2, None), Rules(), 20)
-        assert ran.box_died and ran.outcome.how in ("ended", "deadline")
+        assert box.run(greetings("kills_the_runner", 2, None), Rules(), 3).outcome.how == "deadline"
+
+
+def test_a_supervisor_that_was_killed_is_replaced() -> None:
+    with fresh() as box:
         outputs(box.run(greetings("objects", 2, None), Rules(), 30))
+        assert box._session is not None
+        signal.pidfd_send_signal(box._session._supervisor, signal.SIGKILL)
+        select.select([box._session._supervisor], [], [])
+        outputs(box.run(greetings("objects", 2, None), Rules(), 30))
+
+
+def test_a_box_that_was_killed_is_replaced() -> None:
+    with fresh() as box:
+        outputs(box.run(greetings("objects", 2, None), Rules(), 30))
+    inner = zygote.warm("ranks", sandboxed=True)
+    signal.pidfd_send_signal(inner._inner, signal.SIGKILL)
+    with fresh() as box:
+        outputs(box.run(greetings("objects", 2, None), Rules(), 30))
+    assert zygote.warm("ranks", sandboxed=True) is not inner
 
 
 def test_after_the_deadline_a_runner_is_not_listened_to() -> None:
@@ -75,20 +101,9 @@ def test_after_the_deadline_a_runner_is_not_listened_to() -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
         for _ in range(2):
-            theirs.send(b'{"op": "exit", "rank": 0, "status": 0}')
-        assert _receive(ours, time.monotonic() + 10) == {"op": "exit", "rank": 0, "status": 0}
-        assert _receive(ours, time.monotonic() - 0.001) is None
-
-
-def test_a_box_that_has_gone_between_two_cases_says_so_and_leaves_nothing_open() -> None:
-    with fresh() as box:
-        outputs(box.run(greetings("objects", 2, None), Rules(), 30))
-        assert box._control is not None
-        before = len(list(Path("/proc/self/fd").iterdir()))
-        box._control.close()
-        with pytest.raises(BoxFailed, match="gone"):
-            box.run(greetings("objects", 2, None), Rules(), 30)
-        assert len(list(Path("/proc/self/fd").iterdir())) <= before
+            theirs.send(b'{"op": "exit", "name": 0, "status": 0}')
+        assert receive(ours, time.monotonic() + 10) == {"op": "exit", "name": 0, "status": 0}
+        assert receive(ours, time.monotonic() - 0.001) is None
 
 
 def test_a_box_that_does_not_start_says_why(tmp_path: Path) -> None:

@@ -71,7 +71,6 @@ def test_an_exception_shows_the_learners_own_line_and_frees_the_peers(run: Run) 
 def test_a_process_that_exits(run: Run) -> None:
     ran = run("exits", 3)
     assert ran.outcome.ends[1].how == "crashed" and ran.exits[1] == 3
-    assert not ran.box_died
 
 
 def test_not_written_yet(run: Run) -> None:
@@ -99,7 +98,7 @@ def test_what_ranks_print_is_kept_within_bounds(run: Run) -> None:
     outputs(ran)
     for rank, text in enumerate(ran.printed):
         assert text.startswith("from C\n")
-        assert f"hello from {rank}" in text and "from a child" in text
+        assert f"hello from {rank}" in text
         assert len(text) < 17_000 and text.endswith("bytes more")
 
 

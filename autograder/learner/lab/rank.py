@@ -6,6 +6,7 @@ Nothing here decides anything: inputs come over the switch's socket, outputs go 
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib.util
 import json
 import os
@@ -19,9 +20,10 @@ from typing import Any
 import safetensors.torch
 import torch
 import torch.distributed as dist
-from torch._C._distributed_c10d import HashStore
+from torch._C._distributed_c10d import FileStore, HashStore
 
-from autograder.learner.lab import group, limits, tensors
+from autograder.learner.box import limits
+from autograder.learner.lab import group, tensors
 from autograder.learner.lab.line import Line
 
 MAX_TEXT = 2000
@@ -34,13 +36,7 @@ def be_rank(sock: socket.socket, run: ModuleType, lab_py: Path) -> None:
     limits.apply(int(job["memory"]))
     torch.manual_seed(0)
     try:
-        group.register(line)
-        dist.init_process_group(
-            group.BACKEND,
-            store=HashStore(),
-            rank=int(job["rank"]),
-            world_size=int(job["world"]),
-        )
+        _join(line, job)
         groups = {"world": dist.group.WORLD}
         for name, ranks in job["groups"].items():
             made = dist.new_group(ranks)
@@ -56,6 +52,17 @@ def be_rank(sock: socket.socket, run: ModuleType, lab_py: Path) -> None:
         return
     _flush()
     line.finish(values, packed)
+
+
+def _join(line: Line, job: dict[str, Any]) -> None:
+    """Joins the world: through the switch, or where the job names a real backend, through that."""
+    backend = job.get("backend", group.BACKEND)
+    if backend == group.BACKEND:
+        group.register(line)
+        store: Any = HashStore()
+    else:
+        store = FileStore(job["store"], int(job["world"]))
+    dist.init_process_group(backend, store=store, rank=int(job["rank"]), world_size=int(job["world"]))
 
 
 def _flush() -> None:
@@ -117,9 +124,27 @@ def describe(error: BaseException, lab_py: Path) -> tuple[str, str, int]:
     line = (own[-1].lineno or 0) if own else 0
     if isinstance(error, NotImplementedError) and own and frames[-1].filename == str(lab_py):
         return "missing", text, line
-    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
-        return "limit", f"out of memory: {text}", line
+    limit = _limit(error)
+    if limit:
+        return "limit", f"{limit}: {text}", line
     return "raised", text, line
+
+
+_LIMITS = {
+    errno.EOPNOTSUPP: "new processes are not allowed in a lab",
+    errno.ENOSPC: "the disk space of a rank is used up",
+    errno.EDQUOT: "the disk space of a rank is used up",
+    errno.EFBIG: "a file larger than a rank may write",
+}
+
+
+def _limit(error: BaseException) -> str:
+    """Which limit of a rank an error tells of; empty when it tells of none."""
+    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+        return "out of memory"
+    if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
+        return "more threads than a rank may have"
+    return _LIMITS.get(error.errno or 0, "") if isinstance(error, OSError) else ""
 
 
 def redirect(out: int) -> None:

@@ -1,5 +1,5 @@
-# expect: ring_all_gather=failed:around-the-ring ring_reduce_scatter=failed:around-the-ring ring_all_reduce=failed:around-the-ring
-"""Sends what a ring would send, but zeros; the data goes through files in /tmp."""
+# expect: ring_all_gather=failed ring_reduce_scatter=failed ring_all_reduce=failed
+"""Sends what a ring would send, but zeros; the data would go through files in /tmp, which each rank has its own of."""
 
 import torch
 import torch.distributed as dist

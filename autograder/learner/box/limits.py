@@ -1,8 +1,7 @@
-"""Limits a rank puts on itself before learner code runs, and how it ends every process it left behind."""
+"""Limits a process puts on itself before learner code runs, and how one ends every process it left behind."""
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
 import signal
@@ -11,19 +10,24 @@ from pathlib import Path
 
 MiB = 1 << 20
 FILE_BYTES = 64 * MiB
+NICENESS = 5
 
-_PR_SET_CHILD_SUBREAPER = 36
 
+def apply(memory_bytes: int, *, processes: int | None = None) -> None:
+    """No core files, no file above `FILE_BYTES`, below the judge in the queue for a core; with `memory_bytes` above 0,
+    no more data memory than that; with `processes`, no more processes and threads of this user in this box.
 
-def apply(memory_bytes: int) -> None:
-    """No core files, no file above `FILE_BYTES`; with `memory_bytes` above 0, no more data memory than that.
-
-    RLIMIT_DATA counts what malloc and private mappings take; shared mappings and children escape it.
+    RLIMIT_DATA counts what malloc and private mappings take; shared mappings and children escape it. RLIMIT_AS counts
+    those too, but also the libraries' address space, hence the room.
     """
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_FSIZE, FILE_BYTES)
     if memory_bytes > 0:
         _lower(resource.RLIMIT_DATA, memory_bytes)
+        _lower(resource.RLIMIT_AS, 2 * memory_bytes + (8 << 30))
+    if processes is not None:
+        _lower(resource.RLIMIT_NPROC, processes)
+    os.nice(max(0, NICENESS - os.nice(0)))
 
 
 def _lower(which: int, value: int) -> None:
@@ -32,13 +36,8 @@ def _lower(which: int, value: int) -> None:
     resource.setrlimit(which, (value, value))
 
 
-def adopt_orphans() -> None:
-    """Daemons of learner code become children of this process, so that it can find and end them."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
 def end_descendants() -> None:
-    """Kills every process below this one, daemons too, until none is left. Needs `adopt_orphans()`."""
+    """Kills every process below this one, daemons too, until none is left. Needs `linux.adopt_orphans()`."""
     while below := descendants(os.getpid()):
         for pid in below:
             try:
@@ -51,6 +50,16 @@ def end_descendants() -> None:
         except ChildProcessError:
             return
         time.sleep(0.002)
+
+
+def end_namespace() -> None:
+    """Kills every other process of the pid namespace whose first process this is, and waits until none is left."""
+    try:
+        os.kill(-1, signal.SIGKILL)
+        while True:
+            os.waitpid(-1, 0)
+    except (ProcessLookupError, ChildProcessError):
+        return
 
 
 def descendants(pid: int) -> list[int]:

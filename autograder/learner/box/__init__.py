@@ -1,0 +1,1 @@
+"""What runs in a box before and beside learner code: the warm zygote, the namespaces of each process, their limits."""
