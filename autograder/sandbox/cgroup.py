@@ -160,8 +160,11 @@ def _delegate(folder: Path) -> str:
     topmost), so where we are alone in it we go down a step ourselves.
     """
     has = (folder / "cgroup.controllers").read_text().split()
-    wanted = " ".join(f"+{name}" for name in _CONTROLLERS if name in has)
     control = folder / "cgroup.subtree_control"
+    on = control.read_text().split()
+    wanted = " ".join(f"+{name}" for name in _CONTROLLERS if name in has and name not in on)
+    if not wanted:
+        return ""
     try:
         control.write_text(wanted)
     except OSError:
@@ -177,7 +180,7 @@ def _delegate(folder: Path) -> str:
 
 def _tried(folder: Path) -> str:
     """Why no group can be made in `folder`; empty when one can. Takes away what graders left that were killed."""
-    for left in folder.glob("shardlab-[0-9]*-*"):
+    for left in sorted(folder.glob("shardlab-[0-9]*-*")):
         if not Path("/proc", left.name.split("-")[1]).exists():
             with contextlib.suppress(OSError):
                 left.rmdir()
