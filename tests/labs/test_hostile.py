@@ -326,3 +326,37 @@ def test_outputs_that_are_a_list_of_a_million_tensors_are_not_read() -> None:
     many = header + b" " * HEADER_MOST
     found = unpack(End("done", packed=len(many).to_bytes(8, "little") + many))
     assert isinstance(found, Finding) and "more tensors" in found.text
+
+
+def test_answers_that_are_not_taken_are_bounded_for_all_ranks_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One rank sends and is answered; the other receives megabytes and never reads: it is named, not its peer."""
+    monkeypatch.setattr(core, "MAX_QUEUED", 24 << 20)
+    everybody = frame({**GROUP, "ranks": [0, 1]})
+    gives = everybody + _messages("send", 40, 1 << 20, peer=1, tag=0) + DONE
+    takes = everybody + _messages("recv", 40, 1 << 20, peer=0, tag=0)
+    pairs = [socket.socketpair() for _ in range(2)]
+    switch = Switch([a for a, _ in pairs], [({"op": "start"}, EMPTY)] * 2, Rules(max_payload=1 << 20))
+
+    def speak(end: socket.socket, data: bytes, *, reads: bool) -> None:
+        try:
+            end.sendall(data)
+            while reads and end.recv(1 << 16):
+                pass
+        except OSError:
+            pass  # the switch has hung up on us: what it says is in the outcome
+
+    threads = [
+        threading.Thread(target=speak, args=(end, data), kwargs={"reads": reads})
+        for (_, end), data, reads in zip(pairs, (gives, takes), (True, False), strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    outcome = switch.run(20)
+    for thread in threads:
+        thread.join()
+    for _, end in pairs:
+        end.close()
+    assert [end.how for end in outcome.ends] == ["done", "fault"]
+    assert "does not take its answers" in outcome.ends[1].text

@@ -26,6 +26,7 @@ from autograder.judge.switch.wire import Port
 
 NOTHING: Bytes = np.empty(0, np.uint8)
 MAX_HELD = 256 << 20
+MAX_QUEUED = 1024 << 20  # bytes of answers that wait to be taken, of all ranks together
 MAX_OPEN = 4096
 GRACE_ALONE = 0.3
 GRACE_THREADS = 3.0
@@ -215,10 +216,13 @@ class Switch:
         self._send(rank, {"op": "error", "seq": call.seq, "text": text})
 
     def _send(self, rank: RankState, header: dict[str, Any], pieces: Sequence[Bytes] = ()) -> None:
-        try:
-            rank.port.send(header, pieces)
-        except Fault as fault:
-            self._end(rank, End("fault", str(fault)))
+        rank.port.send(header, pieces)
+        waiting = [other.port.queued for other in self._ranks]
+        if sum(waiting) > MAX_QUEUED:
+            # Whoever has most waiting is the one that does not read; what its peers wait for is on its way.
+            worst = self._ranks[waiting.index(max(waiting))]
+            text = f"does not take its answers: {max(waiting) >> 20} MiB wait for it"
+            self._end(worst, End("fault", text))
         self._listen(rank)
 
     def _listen(self, rank: RankState) -> None:

@@ -18,7 +18,6 @@ from autograder.learner.lab.frames import HEAD, Buffer
 MiB = 1 << 20
 MAX_HEADER = 64 << 10
 MAX_PAYLOAD = 128 * MiB
-MAX_QUEUED = 1024 * MiB
 _TURN = 8 * MiB  # bytes taken from one rank before the others, and the clock, get their turn
 _LEAST = 32 << 10  # what a read counts at least: small messages cost time, not bytes
 
@@ -45,6 +44,11 @@ class Port:
     def sending(self) -> bool:
         """True while bytes wait to be taken by the rank."""
         return bool(self._out)
+
+    @property
+    def queued(self) -> int:
+        """How many bytes wait to be taken by the rank."""
+        return self._queued
 
     def frames(self) -> Iterator[tuple[Any, Bytes]]:
         """The frames that are complete now: (header as parsed, payload). Raises Fault for what is no frame; sets
@@ -86,7 +90,7 @@ class Port:
         return None
 
     def send(self, header: dict[str, Any], parts: Sequence[Buffer | Bytes] = ()) -> None:
-        """Queues a frame and sends what goes at once. Raises Fault when the rank takes nothing any more."""
+        """Queues a frame and sends what goes at once."""
         views = [_view(part) for part in parts if len(part)]
         size = sum(view.nbytes for view in views)
         text = json.dumps(header, separators=(",", ":")).encode()
@@ -94,8 +98,6 @@ class Port:
         self._out.append(memoryview(head))
         self._out.extend(views)
         self._queued += size + len(head)
-        if self._queued > MAX_QUEUED:
-            raise Fault(f"does not take its answers: {self._queued >> 20} MiB wait for it")
         self.flush()
 
     def flush(self) -> None:
@@ -107,6 +109,7 @@ class Port:
                 return
             except (BrokenPipeError, ConnectionResetError):
                 self._out.clear()  # it has gone; reading will tell
+                self._queued = 0
                 return
             self._queued -= sent
             while self._out and sent >= self._out[0].nbytes:
@@ -118,6 +121,7 @@ class Port:
         """Closes the socket; the rank's process group then fails every call."""
         self.closed = True
         self._out.clear()
+        self._queued = 0
         self.sock.close()
 
 
