@@ -24,8 +24,8 @@ from autograder.judge.switch.dtypes import Bytes
 from autograder.sandbox import zygote
 from autograder.sandbox.bwrap import MiB
 from autograder.sandbox.printed import Printed
+from autograder.sandbox.session import Session, receive
 from autograder.sandbox.unavailable import BoxFailed
-from autograder.sandbox.zygote import Session, receive
 
 BEGIN_SECONDS = 60.0
 STOP_SECONDS = 10.0

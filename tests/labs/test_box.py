@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -18,8 +19,8 @@ from autograder.judge.switch import Rules
 from autograder.learner.box.limits import descendants
 from autograder.sandbox import zygote
 from autograder.sandbox.ranks import RankBox
+from autograder.sandbox.session import receive
 from autograder.sandbox.unavailable import BoxFailed
-from autograder.sandbox.zygote import receive
 
 HERE = Path(__file__).parent
 
@@ -30,8 +31,15 @@ def fresh(*, sandboxed: bool = True, run_py: Path = HERE / "scenario_run.py") ->
         yield box
 
 
-def below_us() -> set[int]:
-    return set(descendants(os.getpid()))
+def alive() -> set[int]:
+    """The processes below us. Those that have ended and wait to be buried do not count: when that is done is the
+    zygote's business."""
+    found = set()
+    for pid in descendants(os.getpid()):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                found.add(pid)
+    return found
 
 
 def test_a_rank_sees_no_judge_no_network_and_can_write_nothing_of_ours(run: Run) -> None:
@@ -53,23 +61,23 @@ def test_in_a_box_no_rank_starts_a_process() -> None:
 def test_without_a_box_daemons_are_gone_after_the_case() -> None:
     with fresh(sandboxed=False) as box:
         outputs(box.run(greetings("objects", 2, None), Rules(), 30))
-        idle = below_us()
+        idle = alive()
         outputs(box.run(greetings("leaves_daemons", 2, None), Rules(), 30))
-        assert below_us() == idle
+        assert alive() == idle
 
 
 @pytest.mark.parametrize("sandboxed", [True, False])
 def test_a_timeout_ends_every_process_of_the_case_and_leaving_all_others(sandboxed: bool) -> None:
     zygote.warm("ranks", sandboxed=sandboxed)
-    before = below_us()
+    before = alive()
     with fresh(sandboxed=sandboxed) as box:
         outputs(box.run(greetings("objects", 2, None), Rules(), 30))
-        idle = below_us()
+        idle = alive()
         assert len(idle - before) == 1, "a supervisor, and nothing else, stays between two cases"
         assert box.run(greetings("sleeps", 3, None), Rules(), 1.0).outcome.how == "deadline"
-        assert below_us() == idle
+        assert alive() == idle
         outputs(box.run(greetings("objects", 2, None), Rules(), 30))  # the slot is free again
-    assert below_us() == before
+    assert alive() == before
 
 
 def test_a_rank_cannot_end_what_started_it() -> None:
