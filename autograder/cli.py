@@ -5,7 +5,7 @@ a check failed; 2: wrong use.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -74,6 +74,17 @@ def grade(
     results: Annotated[
         Path | None, typer.Option(help="Where verdicts go (default: results/ of the course).", metavar="DIR")
     ] = None,
+    engine: Annotated[
+        Literal["local", "slurm"],
+        typer.Option(help="Where hand-ins are graded: on this machine, or by Slurm."),
+    ] = "local",
+    device: Annotated[
+        Literal["auto", "cpu", "cuda"],
+        typer.Option(help="Whether labs are leased GPUs; auto: where there are any."),
+    ] = "auto",
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on: grade what is handed in while this runs, until Ctrl-C.")
+    ] = False,
     sandbox: Annotated[
         bool, typer.Option("--sandbox/--no-sandbox", help="--no-sandbox: only for hand-ins of your own.")
     ] = True,
@@ -89,6 +100,9 @@ def grade(
             assignment=assignment,
             jobs=jobs,
             results=results,
+            engine=engine,
+            device=device,
+            watch=watch,
             sandboxed=sandbox,
         )
     )

@@ -7,14 +7,14 @@ Made by the judge, read by gradebook, feedback and report; the same for notebook
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from autograder import durable
 
 SCHEMA = 1
 
@@ -162,21 +162,8 @@ def without_score(
 
 def write(verdict: Verdict, results: Path) -> Path:
     """Writes `results/<student>/<assignment>.json` whole or not at all, and returns its path."""
-    folder = results / verdict.student
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{verdict.assignment}.json"
-    text = msgspec.json.format(msgspec.json.encode(verdict), indent=1) + b"\n"
-    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{verdict.assignment}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    path = results / verdict.student / f"{verdict.assignment}.json"
+    durable.write(path, msgspec.json.format(msgspec.json.encode(verdict), indent=1) + b"\n")
     return path
 
 

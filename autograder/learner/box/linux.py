@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import os
+import signal
 import socket
 import struct
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ NEWNET = 0x40000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_SET_SECCOMP = 22
 _PR_CAPBSET_DROP = 24
@@ -104,6 +106,11 @@ def not_dumpable() -> None:
 def dumpable() -> None:
     """Undoes `not_dumpable`: this process may look at itself in /proc again."""
     _prctl(_PR_SET_DUMPABLE, 1)
+
+
+def die_with_parent() -> None:
+    """This process is killed when the thread that started it ends."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def adopt_orphans() -> None:
