@@ -85,8 +85,9 @@ def grade(
     with Journal(options.results) as journal:
         options = replace(options, run=journal.begin(options.run, scope))
         grader = _Grader(course, options, journal, done)
+        watch = more and more(grader.job)  # looks before the jobs are made, so that no change falls between
         made = {hand_in: grader.job(hand_in) for hand_in in found.hand_ins}
-        grader.go(list(made.values()), engine or options.engine(), more and more(grader.job))
+        grader.go(list(made.values()), engine or options.engine(), watch)
         journal.finish(options.run)
     order = {(job.student, job.assignment): number for number, job in enumerate(made.values())}
     return sorted(grader.verdicts.values(), key=lambda v: order.get((v.student, v.assignment), len(order)))

@@ -19,10 +19,17 @@ _Look = tuple[tuple[str, int, int], ...]
 class Watch:
     """Called now and then, it gives the jobs of hand-ins that came or changed since; None once `stop` was called."""
 
-    def __init__(self, find: Callable[[], Iterable[HandIn]], make: Callable[[HandIn], Job]) -> None:
-        """`find` lists what is handed in, `make` makes a job of one. What `find` gives now counts as seen."""
+    def __init__(
+        self,
+        seen: Iterable[HandIn],
+        find: Callable[[], Iterable[HandIn]],
+        make: Callable[[HandIn], Job],
+    ) -> None:
+        """`find` lists what is handed in, `make` makes a job of one. `seen` are graded as they lie there now or later;
+        what changes in them from now on is found.
+        """
         self._find, self._make = find, make
-        self._done: dict[HandIn, _Look] = {hand_in: _look(hand_in.folder) for hand_in in find()}
+        self._done: dict[HandIn, _Look] = {hand_in: _look(hand_in.folder) for hand_in in seen}
         self._moving: dict[HandIn, tuple[_Look, float]] = {}
         self._next = 0.0
         self._stopped = False

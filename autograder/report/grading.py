@@ -96,7 +96,7 @@ def run(
                 options,
                 lambda verdict: _show(bar, task, verdict),
                 scope=json.dumps([student, assignment, sandboxed, options.device]),
-                more=_watching(bar, task, find) if watch else None,
+                more=_watching(bar, task, found, find) if watch else None,
             )
     except (SandboxUnavailable, JournalBusy, JournalError) as error:
         console.print(f"[red]not graded:[/] {escape(str(error))}")
@@ -142,7 +142,7 @@ def _stoppable() -> Iterator[None]:
 
 
 def _watching(
-    bar: Progress, task: TaskID, find: Callable[[], Found]
+    bar: Progress, task: TaskID, found: Found, find: Callable[[], Found]
 ) -> Callable[[Callable[[HandIn], Job]], Watch]:
     """A watch over what is handed in, that lets the bar know of what came."""
 
@@ -151,7 +151,7 @@ def _watching(
             bar.update(task, total=(bar.tasks[task].total or 0) + 1)
             return make(hand_in)
 
-        return Watch(lambda: find().hand_ins, came)
+        return Watch(found.hand_ins, lambda: find().hand_ins, came)
 
     return begin
 

@@ -126,7 +126,9 @@ def test_a_run_that_was_stopped_goes_on_and_grades_nothing_twice(course: Course)
     with pytest.raises(KeyboardInterrupt):
         grading.grade(course, found, options, until_two)
     assert not _workers()
-    tiny.hand_in(course, seen[0].student, tiny.filled(course, area="return 0"))  # handed in anew meanwhile
+    tiny.hand_in(
+        course, seen[0].student, tiny.filled(course, ans_0_2="pick = 'a'")
+    )  # handed in anew meanwhile
     before = {v.student: (course.root / f"results/{v.student}/level-0.json").stat().st_mtime_ns for v in seen}
     again = grading.Options(results=course.root / "results", jobs=2)
     found = handins.find(course, course.root / "submitted")
@@ -150,25 +152,26 @@ def test_what_is_handed_in_while_it_watches_is_graded_once_as_it_lies_in_the_end
     watches: list[Watch] = []
 
     def begin(make: object) -> Watch:
-        watches.append(Watch(lambda: handins.find(course, submitted).hand_ins, make))  # type: ignore[arg-type]
+        watches.append(Watch(found.hand_ins, lambda: handins.find(course, submitted).hand_ins, make))  # type: ignore[arg-type]
+        person.start()
         return watches[0]
 
     def people() -> None:
-        tiny.hand_in(course, "ben", tiny.filled(course, area="return 0"))
+        tiny.hand_in(course, "ben", tiny.filled(course, ans_0_2="pick = 'a'"))
         time.sleep(0.5)
         tiny.hand_in(course, "ben", tiny.filled(course))  # thought better of it before it lay still
         end = time.monotonic() + 60
         while len(seen) < 2 and time.monotonic() < end:
             time.sleep(0.1)
-        tiny.hand_in(course, "ada", tiny.filled(course, area="return 0"))
+        tiny.hand_in(course, "ada", tiny.filled(course, ans_0_2="pick = 'a'"))
         while len(seen) < 3 and time.monotonic() < end:
             time.sleep(0.1)
         time.sleep(4)  # nothing more comes of it
         watches[0].stop()
 
     person = threading.Thread(target=people)
-    person.start()
-    verdicts = grading.grade(course, handins.find(course, submitted), options, seen.append, more=begin)
+    found = handins.find(course, submitted)
+    verdicts = grading.grade(course, found, options, seen.append, more=begin)
     person.join()
     assert [(v.student, v.score) for v in seen] == [("ada", 6.0), ("ben", 6.0), ("ada", 4.0)]
     assert [(v.student, v.score, v.status) for v in verdicts] == [
