@@ -86,12 +86,12 @@ class BoxedKernel:
         end = time.monotonic() + seconds
         reply = self._channels.wait(request, end, hear)
         interrupted = False
-        if reply is None and self.alive():
+        if reply is None and self._reachable():
             interrupted = True
             self._channels.send("control", "interrupt_request", {})
             reply = self._channels.wait(request, time.monotonic() + INTERRUPT_SECONDS, hear)
         if reply is None:
-            killed = self.alive()
+            killed = self._reachable()
             self._kill()
             return Ended("dead", killed=killed)
         self._channels.drain(request, hear)
@@ -106,6 +106,10 @@ class BoxedKernel:
 
     def alive(self) -> bool:
         return self._process is not None and self._process.poll() is None
+
+    def _reachable(self) -> bool:
+        """Whether an answer may still come: a kernel that has closed its sockets can live on, and is none any more."""
+        return self.alive() and not self._channels.hung_up()
 
     def close(self) -> None:
         """Ends every process of the box, waits until none is left, and removes what was made for it."""
@@ -126,9 +130,7 @@ class BoxedKernel:
         assert self._process is not None
         try:
             end = time.monotonic() + START_SECONDS
-            folder = self._socket_folder()
-            self._await_sockets(folder, end)
-            self._channels = Channels(folder, self.alive, self._key)
+            self._channels = Channels(self._connect(self._socket_folder(), end), self.alive, self._key)
             self._await_ready(end)
         except KernelStartError as error:
             raise KernelStartError(f"{error}{self._last_words()}") from None
@@ -221,15 +223,22 @@ class BoxedKernel:
     def _socket_folder(self) -> str:
         return f"/proc/{self._pid}/root/kernel/k" if self._init is not None else str(self._home / "k")
 
-    def _await_sockets(self, stem: str, end: float) -> None:
-        """Until every socket takes connections: zmq, told never to reconnect, would not try a second time."""
-        for number in PORTS.values():
-            while True:
-                self._still_starting(end)
-                with socket.socket(socket.AF_UNIX) as probe, contextlib.suppress(OSError):
-                    probe.connect(f"{stem}-{number}")
-                    break
-                time.sleep(0.01)
+    def _connect(self, stem: str, end: float) -> dict[str, socket.socket]:
+        """The sockets of the kernel, as soon as it takes connections. Connected once and never again, so that a file
+        swapped later for a symbolic link is not followed.
+        """
+        made: dict[str, socket.socket] = {}
+        try:
+            for name in ("shell", "control", "iopub"):
+                made[name] = socket.socket(socket.AF_UNIX)
+                while made[name].connect_ex(f"{stem}-{PORTS[name]}"):
+                    self._still_starting(end)
+                    time.sleep(0.01)
+        except BaseException:
+            for one in made.values():
+                one.close()
+            raise
+        return made
 
     def _await_ready(self, end: float) -> None:
         """Until a request is answered and its echo comes by iopub: subscribing takes a moment of its own."""
@@ -240,7 +249,7 @@ class BoxedKernel:
             reply = self._channels.wait(request, end, lambda kind, _: heard.append(kind))
             stop = time.monotonic() + 0.2
             while reply is not None and not heard and time.monotonic() < stop:
-                self._channels.take_output(request, lambda kind, _: heard.append(kind), 50)
+                self._channels.take_output(request, lambda kind, _: heard.append(kind), 0.05)
         self._channels.drain(request, lambda *_: None)
 
     def _still_starting(self, end: float) -> None:
