@@ -18,7 +18,6 @@ from jupyter_client.session import Session
 
 from autograder.sandbox.zmtp import Connection, Message
 
-PORTS = {"shell": 1, "iopub": 2, "stdin": 3, "control": 4, "hb": 5}
 PARSED = 8 << 20  # bytes of the largest content that is parsed: as JSON, two bytes can become fifty
 HEADER = 64 << 10
 
