@@ -78,6 +78,7 @@ class Box:
         for python in _python_folders():
             line += [*_open_parents(python), "--ro-bind", str(python), str(python)]
         line += _mask_installed_package()
+        line += _open_parents(INSIDE / "autograder/learner")
         line += ["--ro-bind", str(_PACKAGE / "__init__.py"), str(INSIDE / "autograder/__init__.py")]
         line += ["--ro-bind", str(_PACKAGE / "learner"), str(INSIDE / "autograder/learner")]
         for source, inside in self.shown.items():

@@ -29,10 +29,10 @@ from autograder.sandbox.zygote import Session, receive
 START_SECONDS = 60.0
 INTERRUPT_SECONDS = 2.0
 PROCESSES = 256  # processes and threads a kernel may have
-DISK = 64  # MiB of the working folder, and of /tmp
+DISK_MIB = 64  # of the working folder, and of /tmp
 ROOM = 256 * MiB  # beyond the memory of one process: what small helpers and files in memory take
 _USERS, _FIRST_USER = 256, 256  # of those of this process: two kernels at once are two users
-_TMPFS = {"/tmp": DISK * MiB, "/dev/shm": 16 * MiB, "/kernel": MiB, "/learner": DISK * MiB}
+_TMPFS = {"/tmp": DISK_MIB * MiB, "/dev/shm": 16 * MiB, "/kernel": MiB, "/learner": DISK_MIB * MiB}
 _CHANNELS = ("shell", "control", "iopub")
 _users = itertools.count()
 
