@@ -23,11 +23,12 @@ from typing import Any
 from autograder.sandbox import zygote
 from autograder.sandbox.bwrap import MiB
 from autograder.sandbox.channels import Channels, Hear
+from autograder.sandbox.session import MESSAGE, Session, receive
 from autograder.sandbox.unavailable import BoxFailed
-from autograder.sandbox.zygote import Session, receive
 
 START_SECONDS = 60.0
 INTERRUPT_SECONDS = 2.0
+EXIT_SECONDS = 1.0
 PROCESSES = 256  # processes and threads a kernel may have
 DISK_MIB = 64  # of the working folder, and of /tmp
 ROOM = 256 * MiB  # beyond the memory of one process: what small helpers and files in memory take
@@ -38,7 +39,7 @@ _users = itertools.count()
 
 
 class KernelStartError(RuntimeError):
-    """The kernel did not come up: our fault or the machine's, never the learner's."""
+    """The kernel did not come up, or its box ended under it: our fault or the machine's, never the learner's."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class BoxedKernel:
         self._sandboxed = sandboxed
         self._stack = contextlib.ExitStack()
         self._session: Session | None = None
+        self._exited = False
         self._channels: Channels
         self.judge: socket.socket
 
@@ -86,7 +88,7 @@ class BoxedKernel:
         self.close()
 
     def run(self, code: str, *, seconds: float, hear: Hear) -> Ended:
-        """Runs one cell for at most `seconds`."""
+        """Runs one cell for at most `seconds`. Raises KernelStartError when the box ends meanwhile."""
         request = self._channels.send("shell", "execute_request", _execute(code))
         end = time.monotonic() + seconds
         reply = self._channels.wait(request, end, hear)
@@ -96,10 +98,7 @@ class BoxedKernel:
             self._channels.send("control", "interrupt_request", {})
             reply = self._channels.wait(request, time.monotonic() + INTERRUPT_SECONDS, hear)
         if reply is None:
-            killed = self._reachable()
-            short = self._session is not None and self._session.out_of_memory()
-            self._end()
-            return Ended("dead", killed=killed, short=short)
+            return self._given_up()
         self._channels.drain(request, hear)
         if _asked_exit(reply):  # `exit` in a cell: the kernel goes as soon as it has answered
             self._end()
@@ -111,13 +110,35 @@ class BoxedKernel:
         return Ended("error", _text(reply.get("ename"), 200), _text(reply.get("evalue"), 2000))
 
     def alive(self) -> bool:
-        """Whether the kernel's process runs; not whether it answers."""
-        # the one word that can come from the supervisor now is that the kernel has ended; it stays unread
-        return self._session is not None and not select.select([self._session.control], [], [], 0)[0]
+        """Whether the kernel's process runs; not whether it answers. Raises KernelStartError when what watches over it
+        has ended, which no learner code can reach.
+        """
+        if self._session is None or self._exited:
+            return False
+        control = self._session.control
+        if not select.select([control], [], [], 0)[0]:
+            return True
+        message = receive(control, time.monotonic() + 1) or {"why": "its box has gone"}
+        if message.get("op") != "exit" and not self._session.out_of_memory():
+            raise KernelStartError(f"the kernel ended, and not by its own doing: {message.get('why')}")
+        self._exited = True
+        return False
 
     def _reachable(self) -> bool:
         """Whether an answer may still come: a kernel that has closed its sockets can live on, and is none any more."""
         return self.alive() and not self._channels.hung_up()
+
+    def _given_up(self) -> Ended:
+        """Ends a kernel that does not answer."""
+        assert self._session is not None
+        killed = self._reachable()
+        if not killed:
+            # its sockets close a moment before we are told how it ended
+            select.select([self._session.control], [], [], EXIT_SECONDS)
+            self.alive()
+        short = self._session.out_of_memory()
+        self._end()
+        return Ended("dead", killed=killed, short=short)
 
     def close(self) -> None:
         """Ends every process of the box, waits until none is left, and removes what was made for it."""
@@ -200,7 +221,7 @@ def _connected(session: Session, up: socket.socket, end: float) -> dict[str, soc
     """Our ends of the kernel's channels, as soon as it hands them out. Raises KernelStartError."""
     ready = select.select([up, session.control], [], [], max(0.0, end - time.monotonic()))[0]
     if up in ready:
-        text, fds, _, _ = socket.recv_fds(up, zygote.MESSAGE, len(_CHANNELS))
+        text, fds, _, _ = socket.recv_fds(up, MESSAGE, len(_CHANNELS))
         if len(fds) == len(_CHANNELS):
             return {name: socket.socket(fileno=fd) for name, fd in zip(_CHANNELS, fds, strict=True)}
         if text:

@@ -325,7 +325,7 @@ def test_a_daemon_is_gone(graded: Graded) -> None:
     assert _scores(graded, "daemon") == FULL
     assert not [p for p in psutil.process_iter(["cmdline"]) if SLEEP in (p.info["cmdline"] or ())]
     # of what we started there is left: bubblewrap, the first process of its box, and the warm zygote
-    assert len(psutil.Process().children(recursive=True)) == 3
+    assert len(tiny.living()) == 3
 
 
 def test_pictures_stay_and_scripts_go(graded: Graded) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import copy
 import functools
 import json
@@ -14,6 +15,7 @@ import textwrap
 from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
 from nbformat import NotebookNode
 
@@ -203,3 +205,13 @@ def nest(folder: Path, request: pytest.FixtureRequest, depth: int = 1200) -> Non
         os.close(here)
         here = below
     os.close(here)
+
+
+def living() -> set[int]:
+    """The processes below this one; those that have ended and wait to be buried are none any more."""
+    found = set()
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if process.status() != psutil.STATUS_ZOMBIE:
+                found.add(process.pid)
+    return found
