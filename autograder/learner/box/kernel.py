@@ -34,15 +34,18 @@ from autograder.learner.wire import VARIABLE
 CHANNELS = ("shell", "control", "iopub")
 _PORTS = {"shell": 1, "iopub": 2, "stdin": 3, "control": 4, "hb": 5}
 _INLINE = "module://matplotlib_inline.backend_inline"
-_WARM = """autograder ipykernel.kernelapp ipykernel.ipkernel ipykernel.zmqshell IPython.core.magics numpy numpy.random
-matplotlib matplotlib.font_manager matplotlib.pyplot matplotlib.backends.backend_agg"""
+_WARM = """autograder sqlite3 tornado.queues tornado.platform.asyncio ipykernel.kernelapp ipykernel.ipkernel
+ipykernel.zmqshell ipykernel.debugger IPython.core.magics IPython.core.completerlib IPython.core.debugger
+IPython.core.oinspect IPython.extensions.storemagic numpy numpy.random matplotlib matplotlib.font_manager
+matplotlib.pyplot matplotlib.backends.backend_agg"""
 
 
 def warm() -> None:
     """What every kernel needs, done once in the zygote: imports and the list of fonts, nothing that starts a thread or
     an event loop or makes a zmq context.
     """
-    sys.modules["jedi"] = None  # type: ignore[assignment]  # completion nobody asks for, 0.1 s to import
+    for name in ("jedi", "debugpy"):  # completion and a debugger nobody asks for, 0.1 s each, and threads
+        sys.modules[name] = None  # type: ignore[assignment]
     for name in _WARM.split():
         importlib.import_module(name)
     for thread in threading.enumerate():
