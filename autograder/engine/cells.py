@@ -6,6 +6,7 @@ in a fresh kernel, without it.
 
 from __future__ import annotations
 
+import errno
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from autograder.content import Limits
 from autograder.handin import inert, page
 from autograder.judge.key import Key
 from autograder.judge.talk import Heard, Talk
-from autograder.sandbox.kernel import BoxedKernel, Ended
+from autograder.sandbox.kernel import DISK_MIB, PROCESSES, BoxedKernel, Ended
 from autograder.verdict import PartStatus
 
 KERNELS_MOST = 6
@@ -25,6 +26,9 @@ KERNELS_MOST = 6
 
 OUTPUTS_MOST = 8
 """The outputs of a notebook together may be so many times those of one cell."""
+
+
+_NO_THREAD = ("RuntimeError", "can't start new thread")
 
 
 @dataclass(frozen=True)
@@ -146,13 +150,32 @@ class Cells:
             return None
         if ended.how == "timeout" or ended.killed:
             return Trouble(PartStatus.TIMEOUT, f"was stopped: longer than {limits.cell_seconds:g} s", code)
+        limit = _limit(ended, limits)
+        if limit:
+            return Trouble(PartStatus.LIMIT, f"was stopped: {limit}", code)
         if ended.how == "dead":
             return Trouble(PartStatus.CRASHED, "ended the whole notebook process", code)
-        if ended.name == "MemoryError":
-            return Trouble(
-                PartStatus.LIMIT, f"was stopped: more than {limits.memory_mib} MiB of memory", code
-            )
         if ended.name == "NotImplementedError":
             return Trouble(PartStatus.MISSING, "is not done yet (NotImplementedError)", code)
         said = f"{ended.name}: {ended.text}" if ended.text else ended.name
         return Trouble(PartStatus.FAILED, f"was stopped by {said[:300]}", code)
+
+
+def _limit(ended: Ended, limits: Limits) -> str:
+    """Which limit a cell reached, by what Python says of it; empty when none. A learner can raise the same errors, and
+    then has the same said of an answer that is missing either way.
+    """
+    if ended.short or ended.name == "MemoryError":
+        return f"more than {limits.memory_mib} MiB of memory"
+    said = (ended.name, ended.text)
+    if (said[0] == "BlockingIOError" and _number(errno.EAGAIN) in said[1]) or said == _NO_THREAD:
+        return f"more than {PROCESSES} processes and threads"
+    if said[0] == "OSError" and any(
+        _number(one) in said[1] for one in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    ):
+        return f"more than {DISK_MIB} MiB of files"
+    return ""
+
+
+def _number(error: int) -> str:
+    return f"[Errno {error}]"

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import itertools
 import json
 import os
 import shutil
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,10 @@ TEXT_MOST = 400_000
 
 FILES_LARGEST = 32 * MiB
 FILES_MOST = 500
+LOOKED_MOST = 10_000
+"""Files and folders beside a notebook that are looked at."""
+DEPTH_MOST = 16
+NOTES_MOST = 50
 _NOT_SHOWN = ("instant.json", "timestamp.txt", "submission_secret.txt")
 _ADVISORY = ("attempts.jsonl",)
 
@@ -126,25 +132,61 @@ def copy_files(folder: Path, target: Path) -> list[str]:
     """
     room, count = FILES_LARGEST, 0
     notes: list[str] = []
-    for here, folders, files in os.walk(folder, followlinks=False):
-        folders[:] = sorted(f for f in folders if not f.startswith((".", "__pycache__")))
-        for name in sorted(files):
-            path = Path(here) / name
-            if name.startswith(".") or name in _NOT_SHOWN or name.endswith(".ipynb"):
-                continue
-            way = path.relative_to(folder)
-            try:
-                found = path.lstat()
-                if not stat.S_ISREG(found.st_mode) or found.st_size > room or count >= FILES_MOST:
-                    raise Unreadable("a link, or too much")
-                (target / way).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, target / way, follow_symlinks=False)
-            except (OSError, Unreadable) as problem:
-                why = problem.strerror if isinstance(problem, OSError) else problem
-                notes.append(f"file {repair.plain(str(way))} was left out: {why}")
-            else:
-                room, count = room - found.st_size, count + 1
-    return notes
+    for path, problem in walk(folder, skipped=(".", "__pycache__"), most=LOOKED_MOST):
+        name, way = path.name, path.relative_to(folder)
+        if problem:
+            notes.append(f"folder {repair.plain(str(way))} was left out: {problem}")
+            continue
+        if path.is_dir() and not path.is_symlink():
+            continue
+        if name.startswith(".") or name in _NOT_SHOWN or name.endswith(".ipynb"):
+            continue
+        try:
+            found = path.lstat()
+            if not stat.S_ISREG(found.st_mode) or found.st_size > room or count >= FILES_MOST:
+                raise Unreadable("a link, or too much")
+            (target / way).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target / way, follow_symlinks=False)
+        except (OSError, Unreadable) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            notes.append(f"file {repair.plain(str(way))} was left out: {why}")
+        else:
+            room, count = room - found.st_size, count + 1
+    more = len(notes) - NOTES_MOST
+    return [*notes[:NOTES_MOST], f"{more} more files or folders were left out"] if more > 0 else notes
+
+
+def walk(folder: Path, *, skipped: tuple[str, ...] = (), most: int = 1 << 40) -> Iterator[tuple[Path, str]]:
+    """Files and folders below `folder`, each with a reason where it is a folder that was not looked into: it cannot be
+    read, lies too deep, or `most` entries were looked at before. `skipped` folders begin with one of these. Does not
+    follow links, nor recurse, as os.walk and Path.rglob do, as deep as somebody nested folders.
+    """
+    waiting = [folder]
+    looked = 0
+    while waiting:
+        here = waiting.pop()
+        try:
+            with os.scandir(here) as found:
+                entries = sorted(itertools.islice(found, most - looked + 1), key=lambda entry: entry.name)
+        except OSError as error:
+            yield here, str(error.strerror)
+            continue
+        looked += len(entries)
+        if looked > most:
+            yield here, "too many files here and above"
+            return
+        below = []
+        for entry in entries:
+            path = here / entry.name
+            if not entry.is_dir(follow_symlinks=False):
+                yield path, ""
+            elif not entry.name.startswith(skipped):
+                if len(path.relative_to(folder).parts) > DEPTH_MOST:
+                    yield path, "nested too deep"
+                else:
+                    yield path, ""
+                    below.append(path)
+        waiting += reversed(below)
 
 
 def _choose(folder: Path, source: Source, notes: list[str]) -> Path | None:

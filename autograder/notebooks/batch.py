@@ -19,6 +19,8 @@ from nbgrader.converters import Autograde, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
 
+from autograder.handin import preflight
+
 STAMP = "timestamp.txt"
 _SHOWN = (
     "image/png",
@@ -52,12 +54,13 @@ class EveryFolder(Autograde):
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """Copies what lies beside the notebook, but no links and pipes: nbgrader would follow the ones out of the
-        hand-in and wait on the others for ever. Nor what cannot be read, at which it would stop, nor pages.
+        hand-in and wait on the others for ever. Nor what cannot be read or lies too deep, at which it would stop, nor
+        pages.
         """
         course = self._course()
         source = Path(self._format_source(assignment_id, student_id))
         before = course.ignore
-        odd = [p.name for p in source.rglob("*") if not _copied(p)]
+        odd = [path.name for path, problem in preflight.walk(source) if problem or not _copied(path)]
         if course.get_existing_timestamp(str(source)) is None:
             odd.append(STAMP)
         course.ignore = [*before, *(glob.escape(name) for name in odd)]

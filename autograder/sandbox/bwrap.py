@@ -38,14 +38,10 @@ CAPABILITIES = ("SYS_ADMIN", "SETPCAP", "NET_ADMIN", "SETUID", "SETGID", "KILL")
 @dataclass(frozen=True)
 class Box:
     """One box. `tmpfs` maps paths inside to sizes in bytes, `folders` are empty ones for later mounts, `devices` what
-    of /dev is shown beside the usual, `environment` is the whole environment inside. `shown` maps host paths to paths
-    inside, read-only; `home` is the working folder. With `makes_namespaces` root makes it without a user
+    of /dev is shown beside the usual, `environment` is the whole environment inside. Root makes it without a user
     namespace, so that learners' processes can be given user ids of their own; anybody else in one.
     """
 
-    shown: Mapping[Path, Path] = field(default_factory=dict)
-    home: str = "/tmp"
-    makes_namespaces: bool = True
     tmpfs: Mapping[str, int] = field(default_factory=lambda: {"/tmp": 64 * MiB, "/dev/shm": MiB})
     folders: Sequence[str] = ()
     devices: Sequence[Path] = ()
@@ -61,9 +57,9 @@ class Box:
             "--die-with-parent", "--new-session", "--clearenv", "--hostname", "box", "--cap-drop", "ALL",
         ]
         # fmt: on
-        if os.geteuid() != 0 or not self.makes_namespaces:
+        if os.geteuid() != 0:
             line += ["--unshare-user"]
-        for name in CAPABILITIES if self.makes_namespaces else ():
+        for name in CAPABILITIES:
             line += ["--cap-add", f"CAP_{name}"]
         if info_fd is not None:
             line += ["--info-fd", str(info_fd)]
@@ -78,17 +74,16 @@ class Box:
         for python in _python_folders():
             line += [*_open_parents(python), "--ro-bind", str(python), str(python)]
         line += _mask_installed_package()
+        line += _open_parents(INSIDE / "autograder/learner")
         line += ["--ro-bind", str(_PACKAGE / "__init__.py"), str(INSIDE / "autograder/__init__.py")]
         line += ["--ro-bind", str(_PACKAGE / "learner"), str(INSIDE / "autograder/learner")]
-        for source, inside in self.shown.items():
-            line += ["--ro-bind", str(source), str(inside)]
         for folder in self.folders:
             line += ["--dir", folder]
         for device in self.devices:
             line += ["--dev-bind", str(device), str(device)]
         if self.devices:
             line += ["--ro-bind", "/sys", "/sys"]
-        line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", self.home]
+        line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"]
         for name, value in {**_environment(), **self.environment}.items():
             line += ["--setenv", name, value]
         return [*line, "--", *argv]

@@ -1,21 +1,18 @@
-"""A Jupyter kernel in a box.
+"""A Jupyter kernel in a box: a session in the warm zygote's, one kernel a session.
 
 Nothing a kernel says decides anything but what a learner printed; scores come from the judge's own socket
-(`BoxedKernel.judge`). The kernel's sockets lie on a tmpfs inside the box and are reached through /proc/<pid>/root, so
-nothing outside can be filled; they are connected before learner code runs.
+(`BoxedKernel.judge`). Its channels are connected inside, before learner code runs, and handed out as descriptors, so
+that no path of the box is ever opened from outside.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import select
-import shutil
-import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 import uuid
@@ -23,55 +20,65 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.sandbox.bwrap import INSIDE, Box, MiB
-from autograder.sandbox.channels import PORTS, Channels, Hear
+from autograder.sandbox import zygote
+from autograder.sandbox.bwrap import MiB
+from autograder.sandbox.channels import Channels, Hear
+from autograder.sandbox.session import MESSAGE, Session, receive
+from autograder.sandbox.unavailable import BoxFailed
 
 START_SECONDS = 60.0
 INTERRUPT_SECONDS = 2.0
-PROCESSES = 2048  # processes and threads a box may have
-HOME = "/learner"  # the working folder in the box
-_INSIDE_SCRIPT = Path(__file__).with_name("inside.py")
+EXIT_SECONDS = 1.0
+PROCESSES = 256  # processes and threads a kernel may have
+DISK_MIB = 64  # of the working folder, and of /tmp
+ROOM = 256 * MiB  # beyond the memory of one process: what small helpers and files in memory take
+_USERS, _FIRST_USER = 256, 256  # of those of this process: two kernels at once are two users
+_TMPFS = {"/tmp": DISK_MIB * MiB, "/dev/shm": 16 * MiB, "/kernel": MiB, "/learner": DISK_MIB * MiB}
+_CHANNELS = ("shell", "control", "iopub")
+_users = itertools.count()
 
 
 class KernelStartError(RuntimeError):
-    """The kernel did not come up: our fault or the machine's, never the learner's."""
+    """The kernel did not come up, or its box ended under it: our fault or the machine's, never the learner's."""
 
 
 @dataclass(frozen=True)
 class Ended:
     """How one cell ended. `how`: "ok", "error" (then `name` and `text` of the exception), "timeout" (interrupted,
-    the kernel lives), "dead" (the kernel is gone, or had to be killed after a timeout: `killed`).
+    the kernel lives), "dead" (the kernel is gone: it ended, or had to be `killed` after a timeout, or the machine ended
+    it because it was `short` of memory).
     """
 
     how: str
     name: str = ""
     text: str = ""
     killed: bool = False
+    short: bool = False
 
 
 class BoxedKernel:
     """One kernel in one box. A context manager: everything in the box is gone when it ends.
 
     `files` is a folder whose content is copied into the kernel's working folder. `judge` is our end of the socket
-    whose other end the kernel finds under SHARDLAB_JUDGE_FD. Raises KernelStartError, SandboxUnavailable. The thread
-    that enters must outlive the box: bubblewrap kills it when that thread ends.
+    whose other end the kernel finds under SHARDLAB_JUDGE_FD. Raises KernelStartError, SandboxUnavailable.
     """
 
     def __init__(self, files: Path | None, *, memory_mib: int, sandboxed: bool) -> None:
         self._files = files
         self._memory = memory_mib * MiB
         self._sandboxed = sandboxed
-        self._init: int | None = None  # pidfd of the box's first process
-        self._process: subprocess.Popen[bytes] | None = None
-        self._home = Path()
+        self._stack = contextlib.ExitStack()
+        self._session: Session | None = None
+        self._exited = False
         self._channels: Channels
-        self._key = uuid.uuid4().hex  # signs messages as Jupyter wants it; learner code can read it
         self.judge: socket.socket
 
     def __enter__(self) -> BoxedKernel:
-        self._home = Path(tempfile.mkdtemp(prefix="shardlab-"))
         try:
             self._start()
+        except (BoxFailed, OSError) as error:
+            self.close()
+            raise KernelStartError(f"the kernel did not come up: {error}") from error
         except BaseException:
             self.close()
             raise
@@ -81,22 +88,20 @@ class BoxedKernel:
         self.close()
 
     def run(self, code: str, *, seconds: float, hear: Hear) -> Ended:
-        """Runs one cell for at most `seconds`."""
+        """Runs one cell for at most `seconds`. Raises KernelStartError when the box ends meanwhile."""
         request = self._channels.send("shell", "execute_request", _execute(code))
         end = time.monotonic() + seconds
         reply = self._channels.wait(request, end, hear)
         interrupted = False
-        if reply is None and self.alive():
+        if reply is None and self._reachable():
             interrupted = True
             self._channels.send("control", "interrupt_request", {})
             reply = self._channels.wait(request, time.monotonic() + INTERRUPT_SECONDS, hear)
         if reply is None:
-            killed = self.alive()
-            self._kill()
-            return Ended("dead", killed=killed)
+            return self._given_up()
         self._channels.drain(request, hear)
         if _asked_exit(reply):  # `exit` in a cell: the kernel goes as soon as it has answered
-            self._kill()
+            self._end()
             return Ended("dead")
         if interrupted:
             return Ended("timeout")
@@ -105,131 +110,93 @@ class BoxedKernel:
         return Ended("error", _text(reply.get("ename"), 200), _text(reply.get("evalue"), 2000))
 
     def alive(self) -> bool:
-        return self._process is not None and self._process.poll() is None
+        """Whether the kernel's process runs; not whether it answers. Raises KernelStartError when what watches over it
+        has ended, which no learner code can reach.
+        """
+        if self._session is None or self._exited:
+            return False
+        control = self._session.control
+        if not select.select([control], [], [], 0)[0]:
+            return True
+        message = receive(control, time.monotonic() + 1) or {"why": "its box has gone"}
+        if message.get("op") != "exit" and not self._session.out_of_memory():
+            raise KernelStartError(f"the kernel ended, and not by its own doing: {message.get('why')}")
+        self._exited = True
+        return False
+
+    def _reachable(self) -> bool:
+        """Whether an answer may still come: a kernel that has closed its sockets can live on, and is none any more."""
+        return self.alive() and not self._channels.hung_up()
+
+    def _given_up(self) -> Ended:
+        """Ends a kernel that does not answer."""
+        assert self._session is not None
+        killed = self._reachable()
+        if not killed:
+            # its sockets close a moment before we are told how it ended
+            select.select([self._session.control], [], [], EXIT_SECONDS)
+            self.alive()
+        short = self._session.out_of_memory()
+        self._end()
+        return Ended("dead", killed=killed, short=short)
 
     def close(self) -> None:
         """Ends every process of the box, waits until none is left, and removes what was made for it."""
-        self._kill()
+        self._end()
         if hasattr(self, "_channels"):
             self._channels.close()
             del self._channels
         if hasattr(self, "judge"):
             self.judge.close()
-        shutil.rmtree(self._home, ignore_errors=True)
+
+    def _end(self) -> None:
+        self._session = None
+        self._stack.close()
 
     # -- starting ------------------------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        self.judge, theirs = socket.socketpair()
-        with theirs:
-            self._launch(theirs.fileno())
-        assert self._process is not None
-        try:
-            end = time.monotonic() + START_SECONDS
-            folder = self._socket_folder()
-            self._await_sockets(folder, end)
-            self._channels = Channels(folder, self.alive, self._key)
-            self._await_ready(end)
-        except KernelStartError as error:
-            raise KernelStartError(f"{error}{self._last_words()}") from None
-        finally:
-            if self._process.stderr:
-                self._process.stderr.close()
+        end = time.monotonic() + START_SECONDS
+        home = Path("/")
+        if not self._sandboxed:
+            home = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="shardlab-")))
+        session = self._session = self._stack.enter_context(
+            zygote.session(
+                "kernel", sandboxed=self._sandboxed, memory_bytes=self._memory + ROOM, processes=PROCESSES
+            )
+        )
+        key = uuid.uuid4().hex  # signs messages as Jupyter wants it; learner code can read it
+        self.judge, judge = socket.socketpair()
+        up, told = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with up:
+            with judge, told, contextlib.ExitStack() as opened:
+                fds = [judge.fileno(), told.fileno()]
+                if self._files is not None:
+                    fds.append(os.open(self._files, os.O_RDONLY | os.O_DIRECTORY))
+                    opened.callback(os.close, fds[-1])
+                session.send(self._job(home, key), fds)
+            self._channels = Channels(_connected(session, up, end), self.alive, key)
+        self._await_ready(end)
 
-    def _launch(self, judge_fd: int) -> None:
-        inside = Path("/kernel") if self._sandboxed else self._home
-        files = self._files or self._home / "none"
-        connection = {
-            "transport": "ipc",
-            "ip": str(inside / "k"),
-            "key": self._key,
-            "signature_scheme": "hmac-sha256",
-            **{f"{name}_port": number for name, number in PORTS.items()},
-        }
-        connection_file = self._home / "connection.json"
-        connection_file.write_text(json.dumps(connection), encoding="utf-8")
-        shown = Path("/shardlab/files") if self._sandboxed else files
-        limits = {
+    def _job(self, home: Path, key: str) -> dict[str, Any]:
+        folders = {"home": home / "learner", "folder": home / "kernel"}
+        environment = {}
+        if not self._sandboxed:
+            # for one's own hand-ins: a private working folder, no promise about anything else
+            for folder in folders.values():
+                folder.mkdir()
+            environment = {"HOME": str(home), "TMPDIR": str(home)}
+            environment |= {"MPLCONFIGDIR": str(home / "mpl"), "IPYTHONDIR": str(home / "ipython")}
+        return {
+            "op": "kernel",
+            **{name: str(folder) for name, folder in folders.items()},
+            "key": key,
             "memory": self._memory,
             "processes": PROCESSES if self._sandboxed else None,
-            "handin": str(shown),
-            "connection": str(INSIDE / "connection.json" if self._sandboxed else connection_file),
+            "user": _FIRST_USER + next(_users) % _USERS,
+            "tmpfs": _TMPFS,
+            "environment": environment,
         }
-        environment = {
-            "SHARDLAB_JUDGE_FD": str(judge_fd),
-            "SHARDLAB_LIMITS": json.dumps(limits),
-            "MPLCONFIGDIR": "/tmp/.matplotlib",
-            "JUPYTER_PLATFORM_DIRS": "1",
-            "IPYTHONDIR": "/tmp/.ipython",
-        }
-        if self._sandboxed:
-            self._launch_boxed(environment, connection_file, judge_fd)
-        else:
-            self._launch_plain(environment, judge_fd)
-
-    def _launch_boxed(self, environment: dict[str, str], connection_file: Path, judge_fd: int) -> None:
-        shown = {connection_file: INSIDE / "connection.json", _INSIDE_SCRIPT: INSIDE / "inside.py"}
-        if self._files is not None:
-            shown[self._files] = INSIDE / "files"
-        box = Box(
-            shown=shown,
-            makes_namespaces=False,
-            tmpfs={"/tmp": 64 * MiB, "/dev/shm": 16 * MiB, "/kernel": MiB, HOME: 64 * MiB},
-            environment=environment,
-            home=HOME,
-        )
-        ours, theirs = os.pipe()
-        try:
-            argv = [sys.executable, "-P", str(INSIDE / "inside.py")]
-            self._process = subprocess.Popen(
-                box.command(argv, info_fd=theirs),
-                env={},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                pass_fds=(judge_fd, theirs),
-            )
-        finally:
-            os.close(theirs)
-            with os.fdopen(ours, "rb") as info:
-                said = info.read() if self._process else b""
-        if said:
-            self._pid = int(json.loads(said)["child-pid"])
-            # Opened while bubblewrap still waits for this child, so the number cannot be another process's by now.
-            with contextlib.suppress(ProcessLookupError):  # it ended at once: bubblewrap has said why
-                self._init = os.pidfd_open(self._pid)
-
-    def _launch_plain(self, environment: dict[str, str], judge_fd: int) -> None:
-        """Without a box, for one's own hand-ins: a private working folder, no promise about anything else."""
-        work = self._home / "work"
-        work.mkdir()
-        keep = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-        keep |= {"HOME": str(self._home), "TMPDIR": str(self._home), "OMP_NUM_THREADS": "1"}
-        keep |= {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONDONTWRITEBYTECODE": "1"}
-        mine = {"MPLCONFIGDIR": str(self._home / "mpl"), "IPYTHONDIR": str(self._home / "ipython")}
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", str(_INSIDE_SCRIPT)],
-            cwd=work,
-            env={**keep, **environment, **mine},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            pass_fds=(judge_fd,),
-            start_new_session=True,
-        )
-
-    def _socket_folder(self) -> str:
-        return f"/proc/{self._pid}/root/kernel/k" if self._init is not None else str(self._home / "k")
-
-    def _await_sockets(self, stem: str, end: float) -> None:
-        """Until every socket takes connections: zmq, told never to reconnect, would not try a second time."""
-        for number in PORTS.values():
-            while True:
-                self._still_starting(end)
-                with socket.socket(socket.AF_UNIX) as probe, contextlib.suppress(OSError):
-                    probe.connect(f"{stem}-{number}")
-                    break
-                time.sleep(0.01)
 
     def _await_ready(self, end: float) -> None:
         """Until a request is answered and its echo comes by iopub: subscribing takes a moment of its own."""
@@ -240,7 +207,7 @@ class BoxedKernel:
             reply = self._channels.wait(request, end, lambda kind, _: heard.append(kind))
             stop = time.monotonic() + 0.2
             while reply is not None and not heard and time.monotonic() < stop:
-                self._channels.take_output(request, lambda kind, _: heard.append(kind), 50)
+                self._channels.take_output(request, lambda kind, _: heard.append(kind), 0.05)
         self._channels.drain(request, lambda *_: None)
 
     def _still_starting(self, end: float) -> None:
@@ -249,31 +216,20 @@ class BoxedKernel:
         if time.monotonic() > end:
             raise KernelStartError(f"the kernel was not up after {START_SECONDS:g} s")
 
-    def _last_words(self) -> str:
-        assert self._process is not None and self._process.stderr is not None
-        self._kill()
-        text = self._process.stderr.read(1 << 16).decode("utf-8", "replace").strip()
-        return f": {text[-1500:]}" if text else ""
 
-    def _kill(self) -> None:
-        process = self._process
-        if process is None:
-            return
-        if self._init is not None:
-            # The first process of a pid namespace ends only after all others in it have: after this wait none is left,
-            # and bubblewrap outside, which waits for it, ends too.
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._init, signal.SIGKILL)
-            ended = select.poll()
-            ended.register(self._init, select.POLLIN)
-            ended.poll(30_000)
-            os.close(self._init)
-            self._init = None
-        elif process.poll() is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.kill()
-        process.wait()
+def _connected(session: Session, up: socket.socket, end: float) -> dict[str, socket.socket]:
+    """Our ends of the kernel's channels, as soon as it hands them out. Raises KernelStartError."""
+    ready = select.select([up, session.control], [], [], max(0.0, end - time.monotonic()))[0]
+    if up in ready:
+        text, fds, _, _ = socket.recv_fds(up, MESSAGE, len(_CHANNELS))
+        if len(fds) == len(_CHANNELS):
+            return {name: socket.socket(fileno=fd) for name, fd in zip(_CHANNELS, fds, strict=True)}
+        if text:
+            raise KernelStartError(f"the kernel did not come up: {json.loads(text).get('why')}")
+    if not ready:
+        raise KernelStartError(f"the kernel was not up after {START_SECONDS:g} s")
+    message = receive(session.control, min(end, time.monotonic() + 5)) or {"why": "no word of why"}
+    raise KernelStartError(f"the kernel ended before it was up: {message.get('why', message)}")
 
 
 def _execute(code: str) -> dict[str, Any]:

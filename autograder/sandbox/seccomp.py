@@ -47,6 +47,9 @@ _ALWAYS = f"{_FILES} {_MEMORY} {_THREADS} {_SIGNALS} {_TIME} {_SELF} {_WAITING} 
 
 _SOCKETS = "bind connect listen accept accept4"
 _PROCESSES = "fork vfork execve execveat"
+_SCHEDULING = (
+    "sched_setscheduler sched_setparam"  # libzmq ends the process where it may not; more it cannot ask for
+)
 _SHARED = (
     "flock shmget shmat shmctl shmdt semget semop semctl chown fchown lchown fchownat mknod tee fcntl futex"
 )
@@ -101,7 +104,7 @@ def program(profile: Profile) -> bytes:
             for call in f"{_SHARED} {_SOCKETS}".split():
                 made.allow(call)
         if profile == "kernel":
-            for call in _PROCESSES.split():
+            for call in f"{_PROCESSES} {_SCHEDULING}".split():
                 made.allow(call)
             made.allow("clone", (0, _MASKED_EQUAL, _CLONE_NEW, 0))
         else:

@@ -117,6 +117,18 @@ def test_a_file_of_any_name_that_cannot_be_copied_is_left_out_and_told(
     assert verdict.score == 6 and any("bad" in note for note in verdict.notes)
 
 
+def test_folders_nested_without_end_cost_nobody_anything(
+    course: Course, request: pytest.FixtureRequest
+) -> None:
+    tiny.nest(tiny.hand_in(course, "ada", tiny.filled(course)), request)
+    tiny.nest(tiny.hand_in(course, "bob", None), request)
+    tiny.hand_in(course, "cyd", tiny.filled(course))
+    ada, bob, cyd = _grade(course)
+    assert (ada.status, ada.score, cyd.score) == (Status.GRADED, 6, 6)
+    assert any("nested too deep" in note for note in ada.notes)
+    assert bob.status is Status.UNGRADABLE and "no notebook" in bob.reason
+
+
 def test_a_folder_that_cannot_be_read_has_a_reason(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tiny.hand_in(course, "ada", None)
 

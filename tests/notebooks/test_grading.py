@@ -14,9 +14,13 @@ from nbformat import NotebookNode
 
 from autograder.content import Course
 from autograder.engine.notebook import grade_notebook
+from autograder.sandbox import cgroup, zygote
 from autograder.verdict import Part, PartStatus, Status, Verdict
 from tests.notebooks import tiny
 
+GROUPS = pytest.mark.skipif(
+    "memory" not in cgroup.find().parents, reason="no control group for memory can be made here"
+)
 ALWAYS = """
 class Always:
     def __eq__(self, other): return True
@@ -80,6 +84,20 @@ SLEEP = f"{98_765}.{os.getpid()}"  # of this test run and no other
 DAEMON = f"import subprocess\nsubprocess.Popen(['sleep', '{SLEEP}'], start_new_session=True)"
 
 
+SHARED = "import mmap\nm = mmap.mmap(-1, 3 << 30)\nfor n in range(0, 3 << 30, 4096): m[n] = 1"
+PROCESSES = "import subprocess\nmany = [subprocess.Popen(['sleep', '60']) for _ in range(1000)]"
+THREADS = """
+import threading, time
+for _ in range(1000): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+"""
+FORK_BOMB = """
+import os
+while True:
+    try: os.fork()
+    except OSError: pass
+"""
+
+
 def _with(notebook: NotebookNode, source: str, before: str = "ans-0-1") -> NotebookNode:
     notebook.cells.insert(tiny.at(notebook, before), nbformat.v4.new_code_cell(source))
     return notebook
@@ -115,6 +133,11 @@ def _hand_ins(course: Course) -> dict[str, NotebookNode | bytes]:
         "daemon": _with(fill(), DAEMON),
         "shadow": _with(fill(), "import random"),
         "memory": fill(ans_0_2="hoard = bytearray(3 << 30)\npick = 'b'"),
+        "shared-memory": fill(ans_0_2=f"{SHARED}\npick = 'b'"),
+        "processes": fill(ans_0_2=f"{PROCESSES}\npick = 'b'"),
+        "threads": fill(ans_0_2=f"{THREADS}\npick = 'b'"),
+        "disk": fill(ans_0_2="open('/tmp/full', 'wb').write(bytes(65 << 20))\npick = 'b'"),
+        "fork-bomb": fill(ans_0_2=f"{FORK_BOMB}\npick = 'b'"),
         "undefined": fill(ans_0_1="# later"),
         "stops": fill(ans_0_1="size = 112 / 0"),
         "odd-values": fill(
@@ -256,6 +279,27 @@ def test_too_much_memory_is_named(graded: Graded) -> None:
     assert _part(graded, "memory", "0.2/pick").status is PartStatus.LIMIT
 
 
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("processes", "processes"),
+        ("threads", "threads"),
+        ("disk", "64 MiB of files"),
+        pytest.param("shared-memory", "1024 MiB of memory", marks=GROUPS),
+    ],
+)
+def test_what_there_was_too_much_of_is_named(graded: Graded, name: str, words: str) -> None:
+    assert _scores(graded, name) == [2, 2, 0]
+    part = _part(graded, name, "0.2/pick")
+    assert part.status is PartStatus.LIMIT and words in part.reason
+
+
+def test_a_fork_bomb_costs_that_answer_only(graded: Graded) -> None:
+    """All others are graded beside it, in the same box."""
+    assert _scores(graded, "fork-bomb") == [2, 2, 0]
+    assert _part(graded, "fork-bomb", "0.2/pick").status in (PartStatus.TIMEOUT, PartStatus.LIMIT)
+
+
 def test_one_undefined_name_does_not_cost_its_neighbours(graded: Graded) -> None:
     assert _scores(graded, "undefined") == [0, 2, 2]
     assert _part(graded, "undefined", "0.1/size").status is PartStatus.MISSING
@@ -269,7 +313,7 @@ def test_an_error_above_is_told(graded: Graded) -> None:
 
 def test_the_box_holds_nothing_to_find(graded: Graded) -> None:
     printed = _printed(graded, "snoop")
-    assert "SUSPECTS ['/shardlab/connection.json']" in printed
+    assert "SUSPECTS []" in printed
     assert "HOLDING [] 0" in printed
     assert "ROOMS ['__init__.py', 'learner']" in printed
     for line in ("NET closed", "READ ONLY", "NO JUDGE", "FILE my notes False"):
@@ -280,8 +324,9 @@ def test_the_box_holds_nothing_to_find(graded: Graded) -> None:
 def test_a_daemon_is_gone(graded: Graded) -> None:
     assert _scores(graded, "daemon") == FULL
     assert not [p for p in psutil.process_iter(["cmdline"]) if SLEEP in (p.info["cmdline"] or ())]
-    below = [line for p in psutil.Process().children(recursive=True) for line in p.cmdline()]
-    assert not [line for line in below if "inside.py" in line]
+    # of what we started there are left the warm zygotes: bubblewrap, the first process of its box, and the zygote
+    kept = [boxed for (_, boxed), one in zygote._warm.items() if one.alive()]
+    assert len(tiny.living()) == sum(3 if boxed else 1 for boxed in kept)
 
 
 def test_pictures_stay_and_scripts_go(graded: Graded) -> None:

@@ -248,6 +248,32 @@ def test_files_beside_the_notebook(tmp_path: Path) -> None:
     assert len(notes) == 1 and "out.txt" in notes[0]
 
 
+def test_folders_nested_without_end_are_left_out_and_told(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    folder, target = tmp_path / "in", tmp_path / "out"
+    tiny.nest(folder, request)
+    (folder / "deep/deep/x.csv").write_text("x")
+    (folder / "z.csv").write_text("x")
+    notes = preflight.copy_files(folder, target)
+    copied = sorted(str(p.relative_to(target)) for p in target.rglob("*") if p.is_file())
+    assert copied == ["deep/deep/x.csv", "z.csv"]
+    assert len(notes) == 1 and notes[0].endswith("nested too deep")
+
+
+def test_files_without_end_are_left_out_and_told_in_few_words(tmp_path: Path) -> None:
+    folder, target = tmp_path / "in", tmp_path / "out"
+    (folder / "many").mkdir(parents=True)
+    for number in range(preflight.FILES_MOST + 100):
+        (folder / "many" / f"{number:04}").touch()
+    notes = preflight.copy_files(folder, target)
+    assert len(list((target / "many").iterdir())) == preflight.FILES_MOST
+    assert len(notes) == preflight.NOTES_MOST + 1 and notes[-1].startswith("50 more")
+    for number in range(preflight.LOOKED_MOST):
+        (folder / f"{number:05}").touch()
+    assert len(preflight.copy_files(folder, tmp_path / "none")) == 1 and not (tmp_path / "none").exists()
+
+
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (

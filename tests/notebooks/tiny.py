@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import copy
 import functools
 import json
+import os
 import shutil
+import subprocess
 import tempfile
 import textwrap
 from pathlib import Path
 
 import nbformat
+import psutil
+import pytest
 from nbformat import NotebookNode
 
 from autograder import course
@@ -186,3 +191,27 @@ def hand_in(
     if content is not None:
         (folder / name).write_bytes(content)
     return folder
+
+
+def nest(folder: Path, request: pytest.FixtureRequest, depth: int = 1200) -> None:
+    """Folders in folders below `folder`, deeper than Python recurses and than a path can name; gone after the test."""
+    folder.mkdir(parents=True, exist_ok=True)
+    # pytest's own clearing up would recurse
+    request.addfinalizer(lambda: subprocess.run(["rm", "-rf", str(folder / "deep")], check=True))
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("deep", dir_fd=here)
+        below = os.open("deep", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+
+
+def living() -> set[int]:
+    """The processes below this one; those that have ended and wait to be buried are none any more."""
+    found = set()
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if process.status() != psutil.STATUS_ZOMBIE:
+                found.add(process.pid)
+    return found

@@ -46,10 +46,8 @@ class Space:
         group = self.uid if self.uid is not None else os.getgid()
         for target, size in self.tmpfs.items():
             linux.tmpfs(target, size, uid=owner, gid=group)
-        if not self.terminals and Path("/dev/pts").is_dir():
-            # A terminal opened by one rank would be seen by the others.
-            linux.tmpfs("/dev/pts", 4096, mode="0755", uid=owner, gid=group)
-            linux.remount_read_only("/dev/pts")
+        if Path("/dev/pts").is_dir():
+            self._mount_terminals(owner, group)
         if self.loopback:
             linux.loopback_up()
         self._mount_proc(owner, group)
@@ -58,6 +56,15 @@ class Space:
             linux.become(self.uid, self.uid)
         linux.drop_capabilities()
         linux.not_dumpable()
+
+    def _mount_terminals(self, owner: int, group: int) -> None:
+        """None, or those of these processes alone: a terminal opened by one rank would be seen by the others."""
+        if self.terminals:
+            flags = linux.MS_NOSUID | linux.MS_NOEXEC
+            linux.mount("devpts", "/dev/pts", "devpts", flags, "newinstance,ptmxmode=0666,mode=0620")
+        else:
+            linux.tmpfs("/dev/pts", 4096, mode="0755", uid=owner, gid=group)
+            linux.remount_read_only("/dev/pts")
 
     def _mount_proc(self, owner: int, group: int) -> None:
         """A /proc of this pid namespace. Where the kernel refuses one, because what was mounted over parts of the
