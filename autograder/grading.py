@@ -12,6 +12,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from autograder.content import Assignment, Course
+from autograder.engine import evidence
 from autograder.engine.handins import Found, HandIn, new_run
 from autograder.engine.notebook import grade_notebook
 from autograder.notebooks import gradebook
@@ -114,5 +115,12 @@ def _unscored(
 ) -> Verdict:
     points = gradebook.max_score(course, assignment)
     return without_score(
-        student, assignment.name, status, points, why, run=options.run, sandboxed=options.sandboxed
+        student,
+        assignment.name,
+        status,
+        points,
+        why,
+        run=options.run,
+        sandboxed=options.sandboxed,
+        evidence=evidence.of(course, assignment),
     )
