@@ -15,6 +15,7 @@ from pathlib import Path
 
 from autograder import verdict as verdicts
 from autograder.content import Assignment, Course
+from autograder.engine import evidence
 from autograder.engine import job as jobs
 from autograder.engine.devices import find as find_gpus
 from autograder.engine.handins import Found, HandIn, new_run
@@ -76,8 +77,8 @@ def grade(
 
     Goes on with a run of the same `scope` that was ended before it was through: what it has entered is not graded
     again, unless hand-in or key have changed since. Raises SandboxUnavailable before anything runs where no box can be
-    made, JournalBusy where another grader is at work, JournalError where nothing can be written. A fault of ours in one
-    hand-in becomes its verdict `blocked`, with the traceback in the log, and the rest goes on.
+    made, JournalBusy where another grader is at work, JournalError or Unwritable where nothing can be written. A fault
+    of ours in one hand-in becomes its verdict `blocked`, with the traceback in the log, and the rest goes on.
     """
     if options.sandboxed:
         bwrap.check()
@@ -225,5 +226,12 @@ def _unscored(
 ) -> Verdict:
     points = gradebook.max_score(course, assignment)
     return without_score(
-        student, assignment.name, status, points, why, run=options.run, sandboxed=options.sandboxed
+        student,
+        assignment.name,
+        status,
+        points,
+        why,
+        run=options.run,
+        sandboxed=options.sandboxed,
+        evidence=evidence.of(course, assignment, sandboxed=options.sandboxed),
     )

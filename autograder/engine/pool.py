@@ -45,6 +45,10 @@ class Event:
     why: str = ""
 
 
+class Unwritable(RuntimeError):
+    """What was graded cannot be kept: the disk is full, or the folder is not ours."""
+
+
 Tell = Callable[[Event], None]
 More = Callable[[], Iterable[Job] | None]
 """Asked now and then for jobs that came meanwhile; None: there will be no more."""
@@ -95,7 +99,7 @@ class LocalPool:
         self._stop.set()
 
     def run(self, jobs: Sequence[Job], spool: Spool, told: Tell, more: More | None = None) -> None:
-        """See `Engine.run`. Raises OSError where no worker can be started."""
+        """See `Engine.run`. Raises OSError where no worker can be started, Unwritable."""
         _sweep()
         self._work = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
         self._spool, self._told = spool, told
@@ -201,6 +205,8 @@ class LocalPool:
         assert job is not None
         worker.job = worker.lease = None
         self._queue.done(job)
+        if "unwritable" in answer:
+            raise Unwritable(f"{answer['why']}. What is graded stands: make room, and start again")
         if "failed" in answer:
             self._told(Event("blocked", job, answer["why"]))
         else:

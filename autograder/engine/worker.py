@@ -1,7 +1,8 @@
 """A worker process: grades one job at a time and writes what it brought into the spool.
 
 On its socket (the descriptor it is given) come lines of JSON, {"job": …, "gpus": [uuid, …], "nodes": [path, …]}; it
-answers each with {"done": id}, or {"failed": id, "why": …} for a fault of ours. It ends when the socket closes, and is
+answers each with {"done": id}, {"failed": id, "why": …} for a fault of ours, or {"unwritable": id, "why": …} where the
+result could not be kept. It ends when the socket closes, and is
 killed with the thread that started it.
 """
 
@@ -54,11 +55,15 @@ def _grade(order: dict[str, Any], spool: Spool) -> dict[str, str]:
             Path(job.folder),
             sandboxed=job.sandboxed,
             run=job.run,
+            engine=job.engine,
         )
-        spool.put(job, verdict, notebook)
     except Exception as error:  # the promise of this process: a fault of ours costs one job, and is told
         logging.exception("%s/%s: grading broke", job.student, job.assignment)
         return {"failed": job.id, "why": f"{type(error).__name__}: {error}"}
+    try:
+        spool.put(job, verdict, notebook)
+    except OSError as error:
+        return {"unwritable": job.id, "why": f"{spool.folder} cannot be written: {error.strerror}"}
     return {"done": job.id}
 
 

@@ -7,6 +7,8 @@ import os
 import stat
 from pathlib import Path
 
+from autograder.handin import preflight
+
 STAMPS = ("timestamp.txt", "submission_secret.txt")
 """Said about a hand-in, not handed in."""
 
@@ -18,13 +20,13 @@ def of_folder(folder: Path) -> str:
     if not folder.is_dir():
         return ""
     whole = hashlib.sha256()
-    for here, folders, files in os.walk(folder, followlinks=False):
-        folders.sort()
-        for name in sorted([*files, *(f for f in folders if (Path(here) / f).is_symlink())]):
-            path = Path(here) / name
-            if path.parent == folder and name in STAMPS:
-                continue
-            whole.update(os.fsencode(path.relative_to(folder)) + b"\0" + _content(path) + b"\0")
+    for path, problem in preflight.walk(folder, most=preflight.LOOKED_MOST):
+        if path.is_dir() and not path.is_symlink() and not problem:
+            continue
+        if path.parent == folder and path.name in STAMPS:
+            continue
+        content = problem.encode() if problem else _content(path)
+        whole.update(os.fsencode(path.relative_to(folder)) + b"\0" + content + b"\0")
     return whole.hexdigest()
 
 

@@ -23,6 +23,7 @@ from autograder.engine import devices, handins
 from autograder.engine.handins import Found, HandIn
 from autograder.engine.job import Device, Job
 from autograder.engine.journal import JournalBusy, JournalError
+from autograder.engine.pool import Unwritable
 from autograder.engine.watch import Watch
 from autograder.notebooks import gradebook
 from autograder.report import table
@@ -98,7 +99,7 @@ def run(
                 scope=json.dumps([student, assignment, sandboxed, options.device]),
                 more=_watching(bar, task, found, find) if watch else None,
             )
-    except (SandboxUnavailable, JournalBusy, JournalError) as error:
+    except (SandboxUnavailable, JournalBusy, JournalError, Unwritable) as error:
         console.print(f"[red]not graded:[/] {escape(str(error))}")
         return 1
     except KeyboardInterrupt:
