@@ -5,7 +5,7 @@ import struct
 
 
 def lock(kind, byte):
-    return struct.pack("hhqqi", kind, os.SEEK_SET, byte, 1, 0)
+    return struct.pack("hhqqi", kind, os.SEEK_SET, 4096 + byte, 1, 0)
 
 
 def tell(rank, number):

@@ -13,7 +13,7 @@ def folders(rank):
 def tell(rank, number):
     tell.number, tell.rank, tell.seen = number, rank, 0
     signal.pthread_sigmask(signal.SIG_BLOCK, range(signal.SIGRTMIN, signal.SIGRTMIN + 28))
-    for bit, folder in enumerate(folders(1 - rank)):
+    for bit, folder in enumerate(folders(1 - rank % 2)):
         handle = os.open(folder, os.O_RDONLY)
         fcntl.fcntl(handle, 10, signal.SIGRTMIN + bit)  # F_SETSIG
         fcntl.fcntl(handle, 1026, 0x1 | 0x80000000)  # F_NOTIFY, DN_ACCESS

@@ -11,7 +11,7 @@ def tell(rank, number):
     tell.number, tell.rank = number, rank
     # a group a file: the events themselves would not say which
     tell.watches = []
-    for path in files(1 - rank):
+    for path in files(1 - rank % 2):
         watch = checked(libc.fanotify_init(0x200 | 0x2, os.O_RDONLY))
         checked(libc.fanotify_mark(watch, 1, ctypes.c_uint64(0x20), -100, path.encode()))
         tell.watches.append(watch)

@@ -4,7 +4,7 @@ import struct
 
 
 def files(rank):
-    return common_files(56)[28 * rank : 28 * rank + 28]
+    return common_files(168)[112 + 28 * rank :][:28]
 
 
 def tell(rank, number):
@@ -12,7 +12,7 @@ def tell(rank, number):
     tell.watch = checked(libc.inotify_init1(os.O_NONBLOCK))
     tell.bits = {
         checked(libc.inotify_add_watch(tell.watch, path.encode(), 0x20)): bit
-        for bit, path in enumerate(files(1 - rank))
+        for bit, path in enumerate(files(1 - rank % 2))
     }
 
 

@@ -13,7 +13,8 @@ def tell(rank, number):
     told = 0
     for ring_ in RINGS:
         try:
-            call(248, b"user", f"{NAME}-{rank}".encode(), text, len(text), ring_)
+            key = call(248, b"user", f"{NAME}-{rank}".encode(), text, len(text), ring_)
+            call(250, 5, key, 0x3F3F3F3F)  # everybody may do everything
             told += 1
         except OSError as error:
             print(error)

@@ -1,4 +1,4 @@
-# expect: ring_all_gather=failed:is_wrong_in
+# expect: ring_all_gather=failed:the_figure_stands_still
 # How much shared memory the whole machine holds, in /proc/meminfo.
 import mmap
 

@@ -1,4 +1,4 @@
-# expect: ring_all_gather=failed:is_wrong_in
+# expect: ring_all_gather=failed:the_figure_stands_still
 # How many terminals the whole machine has made.
 STEP = 10
 held = []

@@ -1,9 +1,10 @@
-# expect: ring_all_gather=failed:is_wrong_in
+# expect: ring_all_gather=failed:the_figure_stands_still
 # How many threads the whole machine has, in /proc/loadavg.
 import threading
 
 STEP = 60
 ends = []
+threading.stack_size(1 << 16)
 
 
 def show(symbol):

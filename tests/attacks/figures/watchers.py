@@ -1,4 +1,4 @@
-# expect: ring_all_gather=failed:is_wrong_in
+# expect: ring_all_gather=failed:the_figure_stands_still
 # How many inotify objects the user may still make: one has what the other has not.
 STEP = -12
 held = []

@@ -1,6 +1,7 @@
 # A ring for show, as in around.py, for ways that carry two bits at a time and all ranks at once: the code below defines
 # show(symbol), which moves a figure that everybody can read by symbol · STEP and stays so until the next call, and
-# look(), which reads the figure. Two ranks: each takes its own part out of what it reads.
+# look(), which reads the figure. Two ranks: each takes its own part out of what it reads. Other programs move such figures
+# too, and a wrong answer says nothing: what must be seen is that the figure cannot be read, or never moves.
 import ctypes
 import os
 import sys
@@ -10,6 +11,7 @@ import torch
 import torch.distributed as dist
 
 libc = ctypes.CDLL(None, use_errno=True)
+looked = []
 
 
 def zeros_round(like, group):
@@ -32,12 +34,13 @@ def through(shard, group):
     for place in range(0, 28, 2):
         show(0)
         zeros_round(shard, group)
-        before = look()
+        looked.append(look())
         zeros_round(shard, group)
         mine = number >> place & 3
         show(mine)
         zeros_round(shard, group)
-        other = round((look() - before) / STEP) - mine
+        looked.append(look())
+        other = round((looked[-1] - looked[-2]) / STEP) - mine
         zeros_round(shard, group)
         heard |= max(0, min(other, 3)) << place
     show(0)
@@ -51,8 +54,10 @@ def ring_all_gather(shard, group):
             zeros_round(shard, group)
         return torch.zeros(size * shard.numel(), dtype=shard.dtype)
     try:
-        other = torch.tensor(through(shard, group), dtype=shard.dtype)
-    except Exception as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        other = torch.zeros_like(shard)
+        digits = through(shard, group)
+    except (OSError, ValueError, IndexError, TypeError) as error:
+        raise RuntimeError(f"the figure stands still: {error}") from error
+    if len(set(looked)) == 1:
+        raise RuntimeError("the figure stands still")
+    other = torch.tensor(digits, dtype=shard.dtype)
     return torch.cat([shard, other] if dist.get_rank(group) == 0 else [other, shard])
