@@ -11,7 +11,6 @@ import json
 import os
 import queue
 import secrets
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,7 +24,6 @@ from autograder.content import Course
 from tests.attacks import course as test_course
 from tests.attacks import handins
 from tests.attacks.handins import HandIn
-from tests.notebooks import tiny
 
 ROOT = test_course.ROOT
 NOBODY = 65534

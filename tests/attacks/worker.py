@@ -79,8 +79,8 @@ def _state() -> dict[str, Any]:
     return {
         "memory": _memory("VmRSS"),
         "processes": _below(),
-        "files": sorted(os.listdir(tempfile.gettempdir())),
-        "open": len(os.listdir("/proc/self/fd")),
+        "files": sorted(path.name for path in Path(tempfile.gettempdir()).iterdir()),
+        "open": len(list(Path("/proc/self/fd").iterdir())),
     }
 
 

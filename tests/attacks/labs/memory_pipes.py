@@ -7,7 +7,10 @@ import os
 def hold(size):
     held, kept = 0, []
     while held < size:
-        take, give = os.pipe()
+        try:
+            take, give = os.pipe()
+        except OSError as error:
+            raise MemoryError(error) from error
         kept.append((take, give))
         os.set_blocking(give, False)
         for room in (1 << 20, 1 << 16):

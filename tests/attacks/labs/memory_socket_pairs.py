@@ -7,7 +7,10 @@ import socket
 
 def hold(size):
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except OSError as error:
+        print(error)
     held, kept = 0, []
     while held < size:
         try:

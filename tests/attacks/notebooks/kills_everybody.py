@@ -4,8 +4,11 @@
 # %% before ans-0-1
 import os
 import signal
+import threading
 
-mine = {int(task) for task in os.listdir("/proc/self/task")}
+mine = {os.getpid(), *(thread.native_id for thread in threading.enumerate())}
+if os.path.exists("/proc/self/task"):
+    mine |= {int(task) for task in os.listdir("/proc/self/task")}
 
 for pid in (-1, 1, os.getppid(), *(p for p in range(2, 400) if p not in mine)):
     for number in (signal.SIGSTOP, signal.SIGKILL):

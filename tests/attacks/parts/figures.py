@@ -1,7 +1,7 @@
 # A ring for show, as in around.py, for ways that carry two bits at a time and all ranks at once: the code below defines
 # show(symbol), which moves a figure that everybody can read by symbol · STEP and stays so until the next call, and
 # look(), which reads the figure. Two ranks: each takes its own part out of what it reads. Other programs move such figures
-# too, and a wrong answer says nothing: what must be seen is that the figure cannot be read, or never moves.
+# too, and a wrong answer says nothing: what must be seen is that the figure cannot be read, or moves by one's own doing alone.
 import ctypes
 import os
 import sys
@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 
 libc = ctypes.CDLL(None, use_errno=True)
-looked = []
+looked, others = [], set()
 
 
 def zeros_round(like, group):
@@ -42,6 +42,7 @@ def through(shard, group):
         looked.append(look())
         other = round((looked[-1] - looked[-2]) / STEP) - mine
         zeros_round(shard, group)
+        others.add(other)
         heard |= max(0, min(other, 3)) << place
     show(0)
     return [(heard >> 7 * place & 127) - 64 for place in range(len(digits))]
@@ -57,7 +58,7 @@ def ring_all_gather(shard, group):
         digits = through(shard, group)
     except (OSError, ValueError, IndexError, TypeError) as error:
         raise RuntimeError(f"the figure stands still: {error}") from error
-    if len(set(looked)) == 1:
+    if others == {0}:
         raise RuntimeError("the figure stands still")
     other = torch.tensor(digits, dtype=shard.dtype)
     return torch.cat([shard, other] if dist.get_rank(group) == 0 else [other, shard])
