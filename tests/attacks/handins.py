@@ -74,8 +74,7 @@ def _reaching() -> list[HandIn]:
         answer = "\n\ndef ring_all_gather(shard, group):\n    refused(worked('lab'))\n    return ring(shard, group)\n"
         shut = (HERE / "parts/shut.py").read_text()
         lab = _read(path, f"lab/reach/{path.stem}", "lab", ring + shut)
-        cell = f"# %% before ans-0-1\n{shut}\n{path.read_text()}\nrefused(worked('notebook'))\nshut = True\n"
-        cell += "# %% ans-0-2\npick = 'b' if shut else None\n"
+        cell = f"# %% ans-0-2\n{shut}\n{path.read_text()}\nrefused(worked('notebook'))\npick = 'b'\n"
         expected = {part: (PartStatus.PASSED, "") for part in NOTEBOOK_PARTS}
         made.append(_replace(lab, text=lab.text + answer))
         made.append(

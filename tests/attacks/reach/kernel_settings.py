@@ -18,7 +18,10 @@ def settings():
         for name in names:
             path = os.path.join(here, name)
             try:
-                os.close(os.open(path, os.O_WRONLY))
+                handle = os.open(path, os.O_WRONLY)
+                if name == "ns_last_pid":  # of its own namespace, and open to all: writing is what is refused
+                    os.write(handle, b"500")
+                os.close(handle)
             except OSError:
                 continue
             yield path
