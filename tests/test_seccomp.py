@@ -15,7 +15,8 @@ from autograder.sandbox import seccomp
 from autograder.sandbox.seccomp import PROFILES, Profile
 
 TRY = """
-import ctypes, errno, json, os, socket, sys, threading
+import ctypes, errno, json, mmap, os, resource, signal, socket, sys, threading
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGRTMAX])
 libc = ctypes.CDLL(None, use_errno=True)
 from autograder.learner.box import linux
 linux.drop_capabilities()
@@ -57,7 +58,17 @@ print(json.dumps({
     "lease": said(lambda: fcntl.fcntl(own, fcntl.F_SETLEASE, fcntl.F_UNLCK)),
     "flags": said(lambda: fcntl.fcntl(own, fcntl.F_GETFL)),
     "private wake": said(lambda: raw(202, ctypes.byref(word), 1 | 128, 1)),
-    "shared wake": said(lambda: raw(202, ctypes.byref(word), 1, 1)),
+    "shared wait": said(lambda: raw(202, ctypes.byref(word), 0, 0, ctypes.byref((ctypes.c_long * 2)(0, 1000)))),
+    "is it in memory": said(lambda: os.preadv(own.fileno(), [bytearray(1)], 0, os.RWF_NOWAIT)),
+    "shared memory": said(lambda: mmap.mmap(-1, 4096).close()),
+    "private memory": said(lambda: mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()),
+    "a mapped file": said(lambda: mmap.mmap(own.fileno(), 4096, mmap.MAP_SHARED, mmap.PROT_READ).close()),
+    "drop pages": said(lambda: os.posix_fadvise(own.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)),
+    "whole machine": said(lambda: raw(99, ctypes.create_string_buffer(256))),
+    "queued signal": said(lambda: os.kill(os.getpid(), signal.SIGRTMAX)),
+    "signal": said(lambda: os.kill(os.getpid(), signal.SIGCHLD)),
+    "a user's limit": said(lambda: resource.setrlimit(6, resource.getrlimit(6))),
+    "a limit": said(lambda: resource.setrlimit(resource.RLIMIT_CPU, resource.getrlimit(resource.RLIMIT_CPU))),
     "memfd": said(lambda: os.close(os.memfd_create("x"))),
     "ptrace": said(lambda: raw(101, 0, 0, 0, 0)),
     "read another's memory": said(lambda: raw(310, os.getpid(), 0, 0, 0, 0, 0)),
@@ -75,7 +86,10 @@ NEVER = (
     "packet", "memfd", "ptrace", "read another's memory", "namespace", "mount", "io_uring", "watch", "key", "bpf",
     "page cache", "not invented yet",
 )  # fmt: skip
-TELLS_OTHERS = ("record lock", "who locks", "flock", "lease", "shared wake")
+TELLS_OTHERS = (
+    "record lock", "who locks", "flock", "lease", "pair", "is it in memory", "whole machine", "queued signal",
+    "a user's limit",
+)  # fmt: skip
 
 pytestmark = pytest.mark.skipif(
     os.uname().machine != "x86_64", reason="the numbers of calls are those of x86-64"
@@ -102,10 +116,22 @@ def said(request: pytest.FixtureRequest, tmp_path: Path, root: Path) -> tuple[Pr
 def test_what_each_profile_allows(said: tuple[Profile, dict[str, str]]) -> None:
     profile, tried = said
     assert {name: tried[name] for name in NEVER} == dict.fromkeys(NEVER, "ENOSYS")
-    assert {tried[name] for name in ("thread", "pair", "flags", "private wake")} == {"done"}
+    harmless = (
+        "thread",
+        "flags",
+        "private wake",
+        "private memory",
+        "a mapped file",
+        "drop pages",
+        "signal",
+        "a limit",
+    )
+    assert {name: tried[name] for name in harmless} == dict.fromkeys(harmless, "done")
     processes = {"kernel": ("done", "ENOENT")}.get(profile, ("ENOTSUP", "ENOTSUP"))
     assert (tried["fork"], tried["exec"]) == processes
     assert tried["unix"] == ("ENOSYS" if profile == "rank" else "done")
     assert tried["inet"] == ("done" if profile == "equality" else "ENOSYS")
     for name in TELLS_OTHERS:
-        assert (tried[name] == "ENOSYS") == (profile == "rank"), name
+        assert (tried[name] in ("ENOSYS", "ENOTSUP")) == (profile == "rank"), name
+    assert tried["shared wait"] == ("EAGAIN" if profile == "rank" else "ETIMEDOUT")
+    assert tried["shared memory"] == ("ENOMEM" if profile == "rank" else "done")

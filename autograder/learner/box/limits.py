@@ -13,9 +13,10 @@ FILE_BYTES = 64 * MiB
 NICENESS = 5
 
 
-def apply(memory_bytes: int, *, processes: int | None = None) -> None:
+def apply(memory_bytes: int, *, processes: int | None = None, files: int | None = None) -> None:
     """No core files, no file above `FILE_BYTES`, below the judge in the queue for a core; with `memory_bytes` above 0,
-    no more data memory than that; with `processes`, no more processes and threads of this user in this box.
+    no more data memory than that; with `processes`, no more processes and threads of this user in this box; with
+    `files`, no more open ones at once.
 
     RLIMIT_DATA counts what malloc and private mappings take; shared mappings and children escape it. RLIMIT_AS counts
     those too, but also the libraries' address space, hence the room.
@@ -27,6 +28,8 @@ def apply(memory_bytes: int, *, processes: int | None = None) -> None:
         _lower(resource.RLIMIT_AS, 2 * memory_bytes + (8 << 30))
     if processes is not None:
         _lower(resource.RLIMIT_NPROC, processes)
+    if files is not None:
+        _lower(resource.RLIMIT_NOFILE, files)
     os.nice(max(0, NICENESS - os.nice(0)))
 
 

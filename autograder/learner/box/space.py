@@ -29,7 +29,8 @@ _NO_EXECUTION = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
 class Space:
     """What one set of processes sees. `tmpfs`: path to size in bytes, fresh, small and writable; `uid`: whom they run
     as (None: as before); `loopback`: whether their network has one; `filter`: the seccomp program (b"": none);
-    `whole_proc`: whether /proc shows more than their own processes; `terminals`: whether there may be any.
+    `whole_proc`: whether /proc shows more than their own processes; `alone`: nothing is there by which they could tell
+    others of theirs anything, and no memory that no limit counts; `terminals`: whether there may be any.
     """
 
     tmpfs: Mapping[str, int] = field(default_factory=lambda: {"/tmp": 64 * MiB, "/dev/shm": 64 * MiB})
@@ -37,6 +38,7 @@ class Space:
     loopback: bool = False
     filter: bytes = b""
     whole_proc: bool = False
+    alone: bool = False
     terminals: bool = False
 
     def enter(self) -> None:
@@ -50,7 +52,13 @@ class Space:
             self._mount_terminals(owner, group)
         if self.loopback:
             linux.loopback_up()
-        self._mount_proc(owner, group)
+        if self.alone:
+            # Even of its own pages a process would read there whether others have mapped the same files.
+            _empty("/proc", owner, group)
+            # A shared mapping of it is shared memory without a name, and counts for no limit on a process.
+            linux.mount("/dev/null", "/dev/zero", "none", linux.MS_BIND)
+        else:
+            self._mount_proc(owner, group)
         linux.drop_bounding_set()
         if self.uid is not None:
             linux.become(self.uid, self.uid)
@@ -63,8 +71,7 @@ class Space:
             flags = linux.MS_NOSUID | linux.MS_NOEXEC
             linux.mount("devpts", "/dev/pts", "devpts", flags, "newinstance,ptmxmode=0666,mode=0620")
         else:
-            linux.tmpfs("/dev/pts", 4096, mode="0755", uid=owner, gid=group)
-            linux.remount_read_only("/dev/pts")
+            _empty("/dev/pts", owner, group)
 
     def _mount_proc(self, owner: int, group: int) -> None:
         """A /proc of this pid namespace. Where the kernel refuses one, because what was mounted over parts of the
@@ -76,8 +83,12 @@ class Space:
                 return
             except OSError:
                 continue
-        linux.tmpfs("/proc", 4096, mode="0555", uid=owner, gid=group)
-        linux.remount_read_only("/proc")
+        _empty("/proc", owner, group)
+
+
+def _empty(folder: str, owner: int, group: int) -> None:
+    linux.tmpfs(folder, 4096, mode="0555", uid=owner, gid=group)
+    linux.remount_read_only(folder)
 
 
 @dataclass(frozen=True)

@@ -27,13 +27,15 @@ from autograder.learner.lab import group, tensors
 from autograder.learner.lab.line import Line
 
 MAX_TEXT = 2000
+OPEN_FILES = 256
+"""At once. What lies in pipes is memory that no limit on a process counts."""
 
 
 def be_rank(sock: socket.socket, run: ModuleType, lab_py: Path) -> None:
     """Runs one rank over `sock` from the first frame to the last word; returns when that is said."""
     line = Line(sock)
     job, payload = line.start()
-    limits.apply(int(job["memory"]))
+    limits.apply(int(job["memory"]), files=OPEN_FILES)
     torch.manual_seed(0)
     try:
         _join(line, job)
@@ -131,6 +133,7 @@ def describe(error: BaseException, lab_py: Path) -> tuple[str, str, int]:
 
 
 _LIMITS = {
+    errno.ENOMEM: "out of memory",
     errno.EOPNOTSUPP: "new processes are not allowed in a lab",
     errno.ENOSPC: "the disk space of a rank is used up",
     errno.EDQUOT: "the disk space of a rank is used up",

@@ -102,6 +102,7 @@ class _Cases:
             tmpfs=case["tmpfs"],
             uid=settings.uid(number),
             loopback=loopback,
+            alone=profile == "rank",
             filter=settings.filters.get(profile, b""),
         )
 

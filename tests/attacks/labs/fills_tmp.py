@@ -1,0 +1,10 @@
+# expect: ring_all_gather=limit:disk
+# control: right_scratch
+import itertools
+
+
+def ring_all_gather(shard, group):
+    for number in range(200):
+        with open(f"/tmp/fill-{number}", "wb") as file:
+            file.write(bytes(16 << 20))
+    return ring(shard, group)

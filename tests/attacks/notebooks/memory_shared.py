@@ -1,0 +1,8 @@
+# expect: 0.1/size=passed 0.1/area=passed 0.2/pick=limit:memory
+# Shared anonymous memory, which a limit on private data does not count.
+# %% ans-0-2
+import mmap
+
+held = mmap.mmap(-1, 2 << 30)
+held[::4096] = b"1" * (1 << 19)
+pick = "b"

@@ -1,0 +1,11 @@
+# expect: 0.1/size=passed 0.1/area=passed 0.2/pick=passed
+# soak
+# What it prints is cut, and costs nobody.
+# %% before ans-0-1
+import os
+
+for _ in range(1024):
+    print("x" * (1 << 20))
+for _ in range(512):
+    os.write(1, b"x" * (1 << 16))
+    os.write(2, b"x" * (1 << 16))

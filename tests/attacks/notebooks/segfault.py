@@ -1,0 +1,5 @@
+# expect: 0.1/size=passed 0.1/area=passed 0.2/pick=crashed
+# %% ans-0-2
+import ctypes
+
+ctypes.string_at(0)
