@@ -3,6 +3,7 @@
     # expect: ring_all_gather=failed:is_wrong_in      every part, its status, and words its reason must hold
     # control: right_scratch                          the honest hand-in that comes nearest (default: right_plain)
     # seconds: 3                                      the time limit of a case or cell, where it must be a short one
+    # groups                                          what must end it is a control group, where one may be had
     # soak                                            heavy: only where soak tests are asked for
 
 What lies where:
@@ -31,7 +32,7 @@ from tests.notebooks import tiny
 HERE = Path(__file__).parent
 NOTEBOOK_PARTS = ("0.1/size", "0.1/area", "0.2/pick")
 LAB_PART = "ring_all_gather"
-_LINE = re.compile(r"^# (expect|control|seconds|soak)(?:: (.+))?$")
+_LINE = re.compile(r"^# (expect|control|seconds|groups|soak)(?:: (.+))?$")
 _ONE = re.compile(r"^([^=\s]+)=([a-z]+)(?::(\S+))?$")
 
 
@@ -45,6 +46,7 @@ class HandIn:
     expected: dict[str, tuple[PartStatus, str]]
     control: str
     seconds: float | None
+    groups: bool
     soak: bool
 
     @property
@@ -119,6 +121,7 @@ def _read(path: Path, name: str, kind: str, above: str) -> HandIn:
         expected=expected,
         control=said.get("control", "right_plain"),
         seconds=float(said["seconds"]) if "seconds" in said else None,
+        groups="groups" in said,
         soak="soak" in said,
     )
 

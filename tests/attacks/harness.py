@@ -43,6 +43,7 @@ class Graded:
     start: float
     end: float
     left: list[str]
+    groups: list[str]
     peak_mib: int
     grown_mib: int
 

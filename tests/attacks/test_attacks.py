@@ -29,7 +29,8 @@ both = pytest.mark.parametrize("user", USERS)
 def test_it_gets_what_it_must(runs: Runs, user: str, handin: HandIn) -> None:
     batch = runs(user)
     graded = batch.graded[handin.name]
-    assert not graded.differences(handin.expected)
+    bounded = "memory" in graded.groups or not handin.groups
+    assert not bounded or not graded.differences(handin.expected)
     assert graded.left == []
     assert graded.grown_mib < GROWS_MOST and graded.peak_mib < PEAK_MOST
     assert graded.end - graded.start < TAKES_MOST
@@ -39,6 +40,10 @@ def test_it_gets_what_it_must(runs: Runs, user: str, handin: HandIn) -> None:
         f"{other.name}: {d}" for other in beside for d in other.differences(BY_NAME[other.name].expected)
     ]
     assert not wrong and not [what for other in beside for what in other.left]
+    if not bounded:
+        pytest.skip(
+            f"{user} may make no control groups here: what several processes take together has no bound"
+        )
 
 
 @both

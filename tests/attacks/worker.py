@@ -23,6 +23,7 @@ import psutil
 from autograder import course as courses
 from autograder.content import Course
 from autograder.engine.notebook import grade_notebook
+from autograder.sandbox import cgroup
 from tests.attacks.course import LAB, NOTEBOOK
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -59,6 +60,7 @@ def _grade(course: Course, job: dict[str, Any]) -> dict[str, Any]:
         "start": start,
         "end": end,
         "left": _left(before),
+        "groups": sorted(cgroup.find().parents),
         "peak_mib": (_memory("VmHWM") - before["memory"]) >> 20,
         "grown_mib": (_memory("VmRSS") - before["memory"]) >> 20,
     }
