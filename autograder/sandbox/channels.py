@@ -20,6 +20,10 @@ from autograder.sandbox.zmtp import Connection, Message
 
 PARSED = 8 << 20  # bytes of the largest content that is parsed: as JSON, two bytes can become fifty
 HEADER = 64 << 10
+DRAIN_SECONDS = 5.0  # for what was published before a reply and comes after it
+SILENCE_SECONDS = (
+    1.0  # a word that a kernel says after every reply may have been dropped with what was too much
+)
 
 Hear = Callable[[str, dict[str, Any]], None]
 """Called with the type and content of each message a running cell publishes."""
@@ -88,8 +92,8 @@ class Channels:
 
     def drain(self, request: str, hear: Hear) -> None:
         """What was published before the reply and has not come yet, until the kernel says it is idle."""
-        end = time.monotonic() + 1.0
-        while time.monotonic() < end and self.take_output(request, hear, 0.2) not in ("idle", ""):
+        end = time.monotonic() + DRAIN_SECONDS
+        while time.monotonic() < end and self.take_output(request, hear, SILENCE_SECONDS) not in ("idle", ""):
             pass
 
     def held(self) -> int:

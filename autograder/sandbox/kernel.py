@@ -28,7 +28,7 @@ from autograder.sandbox.unavailable import BoxFailed
 
 START_SECONDS = 60.0
 INTERRUPT_SECONDS = 2.0
-EXIT_SECONDS = 1.0
+EXIT_SECONDS = 5.0
 PROCESSES = 256  # processes and threads a kernel may have
 DISK_MIB = 64  # of the working folder, and of /tmp
 ROOM = 256 * MiB  # beyond the memory of one process: what small helpers and files in memory take
@@ -156,7 +156,6 @@ class BoxedKernel:
     # -- starting ------------------------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        end = time.monotonic() + START_SECONDS
         home = Path("/")
         if not self._sandboxed:
             home = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="shardlab-")))
@@ -165,6 +164,7 @@ class BoxedKernel:
                 "kernel", sandboxed=self._sandboxed, memory_bytes=self._memory + ROOM, processes=PROCESSES
             )
         )
+        end = time.monotonic() + START_SECONDS  # warming up the zygote has a time of its own
         key = uuid.uuid4().hex  # signs messages as Jupyter wants it; learner code can read it
         self.judge, judge = socket.socketpair()
         up, told = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
