@@ -109,6 +109,36 @@ def grade(
 
 
 @app.command()
+def collect(
+    archive: Annotated[
+        Path, typer.Argument(metavar="ZIP", help="What Canvas or Moodle downloads for one assignment.")
+    ],
+    assignment: Annotated[str, typer.Option(help="The assignment it is of, as the course calls it.")],
+    roster: Annotated[
+        Path | None,
+        typer.Option(help="Your own ids of learners: columns id, and lms, email or name.", metavar="CSV"),
+    ] = None,
+    course: CourseOption = None,
+) -> None:
+    """Lay out a learning platform's download below submitted/."""
+    from autograder.report.collecting import run
+
+    raise typer.Exit(run(courses.load(courses.find_root(course)), archive, assignment, roster))
+
+
+@app.command()
+def replay(
+    verdict: Annotated[Path, typer.Argument(metavar="VERDICT", help="results/<learner>/<assignment>.json")],
+    course: CourseOption = None,
+    sandbox: Annotated[bool, typer.Option("--sandbox/--no-sandbox")] = True,
+) -> None:
+    """Grade a hand-in again with the seed of its verdict, and say in what the two differ."""
+    from autograder.report.replaying import run
+
+    raise typer.Exit(run(courses.load(courses.find_root(course)), verdict, sandboxed=sandbox))
+
+
+@app.command()
 def build(
     course: CourseOption = None,
     check: Annotated[bool, typer.Option("--check", help="Only say what is not as built.")] = False,

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from autograder import verdict as verdicts
 from autograder.content import Assignment, Course
+from autograder.engine import evidence
 from autograder.engine import job as jobs
 from autograder.engine.devices import find as find_gpus
 from autograder.engine.handins import Found, HandIn, new_run
@@ -225,5 +226,12 @@ def _unscored(
 ) -> Verdict:
     points = gradebook.max_score(course, assignment)
     return without_score(
-        student, assignment.name, status, points, why, run=options.run, sandboxed=options.sandboxed
+        student,
+        assignment.name,
+        status,
+        points,
+        why,
+        run=options.run,
+        sandboxed=options.sandboxed,
+        evidence=evidence.of(course, assignment),
     )

@@ -92,7 +92,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     `seconds` is wall time spent on this hand-in, `run` an id of the grading run, `notes` what was repaired or ignored
     in the hand-in ("cell ex-2-1 stood twice: the first with our source counts"), `sandboxed` False when
-    `--no-sandbox` was asked for.
+    `--no-sandbox` was asked for. `evidence` says what the verdict rests on, see `engine.evidence`: versions, limits,
+    the seed and the commitment to it. It is for graders: feedback for learners never shows it.
     """
 
     student: str
@@ -109,6 +110,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     sandboxed: bool = True
     submission: str = ""
     run: str = ""
+    evidence: dict[str, Any] = {}
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.content import Assignment, Course
 from autograder.handin.repair import plain
-
-_STUDENT = re.compile(r"^[^./\\*?\[\]][^/\\*?\[\]]*$")  # nbgrader reads * ? [ ] as a pattern
+from autograder.intake import names
+from autograder.intake.names import RECORDS
 
 
 @dataclass(frozen=True)
@@ -41,9 +40,11 @@ def find(course: Course, submitted: Path, *, student: str = "", assignment: str 
     ignored: list[str] = []
     students: list[str] = []
     for folder in sorted(submitted.iterdir()) if submitted.is_dir() else []:
+        if folder.name == RECORDS:
+            continue
         if student and folder.name != student:
             continue
-        if folder.is_symlink() or not folder.is_dir() or not _is_student(folder.name):
+        if folder.is_symlink() or not folder.is_dir() or not names.is_student(folder.name):
             ignored.append(f"{submitted / plain(folder.name)}: no name of a learner, or no folder")
             continue
         try:
@@ -58,14 +59,6 @@ def find(course: Course, submitted: Path, *, student: str = "", assignment: str 
                 ignored.append(f"{folder / plain(path.name)}: no assignment of this course is called so")
         hand_ins += [HandIn(folder.name, one, folder / one.name) for one in wanted if one.name in folders]
     return Found(tuple(hand_ins), tuple(students), tuple(ignored))
-
-
-def _is_student(name: str) -> bool:
-    """Whether a folder may be a learner's: nbgrader takes its name, and it can be shown and written down."""
-    # A table of grades is opened as a spreadsheet, which would run `=…`; nbgrader takes spaces off, so that "ada "
-    # would be ada; and results/ holds files of its own.
-    unfit = name != name.strip() or name.startswith(("=", "+", "-", "@")) or name.endswith((".csv", ".log"))
-    return bool(_STUDENT.match(name)) and name.isprintable() and not unfit
 
 
 def new_run() -> str:

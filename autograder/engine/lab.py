@@ -45,8 +45,18 @@ class Failure:
     evidence: dict[str, Any] = field(default_factory=dict)
 
 
-def grade_lab(course: Course, lab: Lab, student: str, lab_py: Path, *, sandboxed: bool, run: str) -> Verdict:
-    """The verdict on `lab_py`, one part a task. Never raises: a missing hand-in is `absent`, one that cannot be read
+def grade_lab(
+    course: Course,
+    lab: Lab,
+    student: str,
+    lab_py: Path,
+    *,
+    sandboxed: bool,
+    run: str,
+    seed: bytes | None = None,
+) -> Verdict:
+    """The verdict on `lab_py`, one part a task; `seed` draws the inputs (None: a fresh one). Its evidence is the record
+    of each case's calls, by task and case. Never raises: a missing hand-in is `absent`, one that cannot be read
     `ungradable`, and what goes wrong on our side `blocked`."""
     start = time.monotonic()
     source = _read(lab_py)
@@ -58,10 +68,11 @@ def grade_lab(course: Course, lab: Lab, student: str, lab_py: Path, *, sandboxed
     about["submission"] = hashlib.sha256(source).hexdigest()
     try:
         known = frozenset(course.misconceptions) | frozenset(lab.mistakes)
+        secret = seed or secrets.token_bytes(16)
         try:
-            parts = _grade(lab, source, sandboxed, known)
+            parts, record = _grade(lab, source, sandboxed, known, secret)
         except BoxFailed:  # the machine's hiccup, or its state: a second box tells
-            parts = _grade(lab, source, sandboxed, known)
+            parts, record = _grade(lab, source, sandboxed, known, secret)
     except (SandboxUnavailable, BoxFailed) as error:
         return _blocked(lab, str(error), about)
     except (
@@ -71,8 +82,8 @@ def grade_lab(course: Course, lab: Lab, student: str, lab_py: Path, *, sandboxed
         return _blocked(
             lab, f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})", about
         )
-    score = total(parts)
-    return Verdict(status=Status.GRADED, score=score, parts=parts, seconds=time.monotonic() - start, **about)
+    about |= {"seconds": time.monotonic() - start, "evidence": record}
+    return Verdict(status=Status.GRADED, score=total(parts), parts=parts, **about)
 
 
 def _blocked(lab: Lab, reason: str, about: dict[str, Any]) -> Verdict:
@@ -98,17 +109,21 @@ def _read(path: Path) -> bytes | tuple[Status, str]:
     return source
 
 
-def _grade(lab: Lab, source: bytes, sandboxed: bool, known: frozenset[str]) -> tuple[Part, ...]:
+def _grade(
+    lab: Lab, source: bytes, sandboxed: bool, known: frozenset[str], secret: bytes
+) -> tuple[tuple[Part, ...], dict[str, str]]:
+    """The parts, and the digest of what the ranks called in each case that ran on the switch."""
     checks = load_checks(lab.folder)
     hashes = {"key": _key(lab), "answer": hashlib.sha256(source).hexdigest()}
-    secret = secrets.token_bytes(16)
+    record: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="lab-") as folder:
         lab_py = Path(folder) / "lab.py"
         lab_py.write_bytes(source)
         lab_py.chmod(0o444)
         memory = MiB * max(_memory_mib(lab, case) * case.world for task in lab.tasks for case in task.cases)
         with RankBox(lab.folder / "run.py", lab_py, sandboxed=sandboxed, memory_bytes=memory) as box:
-            return tuple(_task(lab, task, checks, box, secret, hashes, known) for task in lab.tasks)
+            parts = tuple(_task(lab, task, checks, box, secret, hashes, known, record) for task in lab.tasks)
+    return parts, record
 
 
 def _memory_mib(lab: Lab, case: Case) -> int:
@@ -132,6 +147,7 @@ def _task(
     secret: bytes,
     hashes: dict[str, str],
     known: frozenset[str],
+    record: dict[str, str],
 ) -> Part:
     evidence: dict[str, Any] = {}
     undecided: dict[str, str] = {}
@@ -139,6 +155,8 @@ def _task(
         seed = int.from_bytes(hashlib.sha256(secret + f"{task.id}/{index}".encode()).digest()[:6])
         failure, seen = _case(lab, task, case, checks, box, seed)
         evidence = {"case": index, "seed": seed, **seen}
+        if case.backend == "switch":
+            record[f"{task.id}/{index}"] = seen["trace"]
         if "undecided" in seen:
             undecided[case.backend] = seen["undecided"]
         if failure is None:
@@ -189,7 +207,7 @@ def _case(
     outcome = ran.outcome
     seen = {
         "how": outcome.how,
-        "trace": outcome.trace.digest(),
+        "trace": outcome.digest(),
         "calls": len(outcome.trace),
         "seconds": round(outcome.seconds, 3),
         "printed": {str(rank): text for rank, text in enumerate(ran.printed) if text},

@@ -26,6 +26,7 @@ def grade(
     known: Source,
     sandboxed: bool,
     run: str,
+    seed: bytes,
 ) -> tuple[Verdict, NotebookNode]:
     """Grades `folder`/lab.py; the notebook beside it, where there is one, holds the explanation only."""
     try:
@@ -39,7 +40,7 @@ def grade(
     if prepared.absent:
         why = "nothing was handed in"
         return without_score(student, assignment.name, Status.ABSENT, known.max_score, why), prepared.notebook
-    verdict = grade_lab(course, lab, student, lab_py, sandboxed=sandboxed, run=run)
+    verdict = grade_lab(course, lab, student, lab_py, sandboxed=sandboxed, run=run, seed=seed)
     notebook = prepared.notebook
     essays = tuple(_essays(known, notebook, prepared))
     verdict = _whole(verdict, assignment, known, essays, prepared)

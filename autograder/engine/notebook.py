@@ -15,16 +15,19 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from nbformat import NotebookNode
 
 from autograder.content import Assignment, Course
-from autograder.engine import explanation, labcells
+from autograder.engine import evidence, explanation, labcells
 from autograder.engine.cells import Cells, Ran, Trouble
-from autograder.handin import page, preflight, source
+from autograder.handin import digest, page, preflight, source
 from autograder.handin.preflight import Prepared
 from autograder.handin.source import Source, SourceCell
+from autograder.intake.names import Rejected
+from autograder.intake.opened import opened
 from autograder.judge.exercise import CellFailure, judge_cell
 from autograder.judge.key import Key, load_key
 from autograder.sandbox import bwrap
@@ -37,26 +40,35 @@ Graded = tuple[Verdict, NotebookNode]
 
 
 def grade_notebook(
-    course: Course, assignment: Assignment, student: str, folder: Path, *, sandboxed: bool, run: str
+    course: Course,
+    assignment: Assignment,
+    student: str,
+    folder: Path,
+    *,
+    sandboxed: bool,
+    run: str,
+    engine: str = "local",
+    seed: bytes | None = None,
 ) -> Graded:
     """The verdict on what `student` handed in in `folder`, and the notebook with the judge's outputs written into
-    its check cells. Takes labs too. Never raises on what was handed in; what goes wrong on our side gives `blocked`.
+    its check cells. Takes labs too, and what is handed in as an archive. `engine` says where this runs, `seed` draws
+    the inputs (None: a fresh one). Never raises on what was handed in; what goes wrong on our side gives `blocked`.
     """
     begun = time.monotonic()
     known: Source | None = None
+    seed = seed or secrets.token_bytes(evidence.SEED_BYTES)
     try:
         if sandboxed:
             bwrap.check_hidden(course.root)
         known = source.read(assignment.notebook)
-        if assignment.kind == "lab":
-            verdict, notebook = labcells.grade(course, assignment, student, folder, known, sandboxed, run)
-        else:
-            verdict, notebook = _twice(course, assignment, student, folder, known, sandboxed)
+        verdict, notebook = _opened(course, assignment, student, folder, known, sandboxed, run, seed)
     except Exception as error:  # the promise of this function: an exception of ours blocks this hand-in alone
         log.exception("%s/%s: grading broke", student, assignment.name)
         verdict, notebook = blocked(assignment, student, known, f"{type(error).__name__}: {error}")
-    seconds = round(time.monotonic() - begun, 3)
-    return msgspec.structs.replace(verdict, seconds=seconds, sandboxed=sandboxed, run=run), notebook
+    found = evidence.of(course, assignment, seed=seed, folder=folder, switch=verdict.evidence)
+    about: dict[str, Any] = {"sandboxed": sandboxed, "run": run, "engine": engine, "evidence": found}
+    about["seconds"] = round(time.monotonic() - begun, 3)
+    return msgspec.structs.replace(verdict, **about), notebook
 
 
 def blocked(assignment: Assignment, student: str, known: Source | None, why: str) -> Graded:
@@ -88,18 +100,69 @@ def unread(assignment: Assignment, student: str, known: Source, prepared: Prepar
     return without_score(student, assignment.name, status, known.max_score, prepared.problem, **more)
 
 
+def _opened(
+    course: Course,
+    assignment: Assignment,
+    student: str,
+    folder: Path,
+    known: Source,
+    sandboxed: bool,
+    run: str,
+    seed: bytes,
+) -> Graded:
+    """Grades what is handed in, or what is in the archive that is handed in; one that is refused is worth nothing."""
+    try:
+        with opened(folder, assignment.name) as found:
+            if assignment.kind == "lab":
+                graded = labcells.grade(
+                    course, assignment, student, found.folder, known, sandboxed, run, seed
+                )
+            else:
+                graded = _twice(course, assignment, student, found.folder, known, sandboxed, seed)
+    except Rejected as refused:
+        return _rejected(assignment, student, folder, known, str(refused))
+    verdict, notebook = graded
+    page.tell(notebook, found.notes)
+    return msgspec.structs.replace(verdict, notes=(*found.notes, *verdict.notes)), notebook
+
+
+def _rejected(assignment: Assignment, student: str, folder: Path, known: Source, why: str) -> Graded:
+    verdict = Verdict(
+        student=student,
+        assignment=assignment.name,
+        status=Status.REJECTED,
+        score=0.0,
+        max_score=known.max_score,
+        reason=f"refused before anything ran: {why}; then hand in again",
+        submission=digest.of_folder(folder),
+    )
+    return verdict, preflight.placeholder(known, verdict.reason).notebook
+
+
 def _twice(
-    course: Course, assignment: Assignment, student: str, folder: Path, known: Source, sandboxed: bool
+    course: Course,
+    assignment: Assignment,
+    student: str,
+    folder: Path,
+    known: Source,
+    sandboxed: bool,
+    seed: bytes,
 ) -> Graded:
     """A kernel that does not come up is tried once more before it blocks the hand-in."""
     try:
-        return _grade(course, assignment, student, folder, known, sandboxed)
+        return _grade(course, assignment, student, folder, known, sandboxed, seed)
     except KernelStartError:
-        return _grade(course, assignment, student, folder, known, sandboxed)
+        return _grade(course, assignment, student, folder, known, sandboxed, seed)
 
 
 def _grade(
-    course: Course, assignment: Assignment, student: str, folder: Path, known: Source, sandboxed: bool
+    course: Course,
+    assignment: Assignment,
+    student: str,
+    folder: Path,
+    known: Source,
+    sandboxed: bool,
+    seed: bytes,
 ) -> Graded:
     prepared = preflight.prepare(folder, known)
     if prepared.problem:
@@ -107,7 +170,6 @@ def _grade(
     all_keys = keys(course, known)
     with tempfile.TemporaryDirectory(prefix="shardlab-files-") as name:
         notes = preflight.copy_files(folder, Path(name))
-        seed = secrets.token_bytes(16)
         with Cells(Path(name), course.limits, sandboxed, seed) as cells:
             parts = _run(course, prepared.notebook, known, all_keys, cells, seed)
     notes = [*prepared.notes, *notes]

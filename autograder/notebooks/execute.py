@@ -65,5 +65,8 @@ class Execute(NbGraderPreprocessor):
         if not why:
             return verdict, graded
         stopped, banner = blocked(loaded, verdict.student, known, why)
-        same = {name: getattr(verdict, name) for name in ("seconds", "sandboxed", "run")}
+        same = {
+            name: getattr(verdict, name)
+            for name in ("seconds", "sandboxed", "run", "engine", "device", "evidence")
+        }
         return msgspec.structs.replace(stopped, **same), banner

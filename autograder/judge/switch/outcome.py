@@ -37,6 +37,21 @@ class Outcome:
     trace: Trace
     seconds: float
 
+    def digest(self) -> str:
+        """A hash of what the ranks called that comes out the same whenever the same code meets the same inputs.
+
+        How far a rank had come when others ended the case depends on who was faster, so such a rank does not enter:
+        where every rank is done, or nobody can go on, all of them do; else those that ended by what they did
+        themselves; and where the case was cut off, by the deadline or because ranks parted ways, none.
+        """
+        done = all(end.how == "done" for end in self.ends)
+        if self.how == "stuck" or (self.how == "ended" and done):
+            return self.trace.digest()
+        if self.how != "ended":
+            return self.trace.digest(())
+        own = [rank for rank, end in enumerate(self.ends) if end.how not in ("done", "stopped")]
+        return self.trace.digest([rank for rank in own if rank not in self.derived])
+
 
 def record(call: Pending) -> Call:
     """The frozen record of a call, for the trace."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 
@@ -52,8 +52,10 @@ class Trace:
         """The calls of one rank, of these kinds (none given: all), in its own order."""
         return tuple(c for c in self.calls if c.rank == rank and (not kinds or c.kind in kinds))
 
-    def digest(self) -> str:
-        """A hash of what every rank called, in its own order. Which rank was first among equals does not enter."""
+    def digest(self, ranks: Container[int] | None = None) -> str:
+        """A hash of what these ranks (None: all) called, each in its own order. Which rank was first among equals does
+        not enter.
+        """
         rows = sorted(
             (
                 c.rank,
@@ -68,5 +70,6 @@ class Trace:
                 c.tag,
             )
             for c in self.calls
+            if ranks is None or c.rank in ranks
         )
         return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
