@@ -132,7 +132,7 @@ def test_a_replay_is_the_same(name: str, course: Course) -> None:
 def test_a_changed_verdict_another_hand_in_and_another_key_are_found(
     course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tiny.hand_in(course, "ada", tiny.filled(course, ans_0_2="pick = 'c'"))
+    folder = tiny.hand_in(course, "ada", tiny.filled(course, ans_0_2="pick = 'c'", essay_0_3="My words."))
     honest = grade(course, folder)
     results = course.root / "results"
 
