@@ -17,6 +17,7 @@ NEED_A_BOX = (
     "notebooks/",
     "labs/test_box.py",
     "labs/test_grade_lab.py",
+    "labs/test_replay_lab.py",
     "attacks/",
     "test_bwrap.py",
     "test_imports.py::test_notebooks_are_graded_without_torch",

@@ -5,6 +5,7 @@ for, and an entry is exactly what its directory says.
 from __future__ import annotations
 
 import mmap
+import os
 import re
 import stat
 import struct
@@ -35,6 +36,8 @@ class Zip:
 
     def __init__(self, file: BinaryIO, most: int) -> None:
         self._file = file
+        if not os.fstat(file.fileno()).st_size:
+            raise Broken("the file is empty")
         # Every entry of the directory begins so, whatever the numbers at the end of the file say.
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
             for count, _ in enumerate(_HEAD.finditer(view)):

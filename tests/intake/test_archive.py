@@ -44,9 +44,8 @@ def test_hostile_archives_are_refused(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", archive.SUFFIXES)
 def test_honest_archives_are_unpacked(suffix: str, tmp_path: Path) -> None:
-    packer = {".tar": "", ".tbz2": "bz2", ".bz2": "bz2", ".txz": "xz", ".xz": "xz"}.get(
-        "." + suffix.rpartition(".")[2], "gz"
-    )
+    packers = {"tar": "", "tbz2": "bz2", "bz2": "bz2", "txz": "xz", "xz": "xz"}
+    packer = packers.get(suffix.rpartition(".")[2], "gz")
     mode = f"w:{packer}"
     made = zipped(*FILES.items()) if suffix == ".zip" else tarred(*FILES.items(), mode=mode)
     path = tmp_path / f"work{suffix}"
