@@ -149,10 +149,13 @@ class Mistake(Strict, frozen=True):
 
 
 class LabLimits(Strict, frozen=True):
-    """Seconds of wall time a case, MiB of memory a rank."""
+    """Seconds of wall time a case, MiB of memory a rank at most, and MiB a rank that a runner sets aside when it
+    decides how many hand-ins fit on a machine at once.
+    """
 
     seconds: float = 20.0
     memory_mib: int = 4096
+    reserve_mib: int = 512
 
 
 class LabFile(Strict, frozen=True):
