@@ -58,7 +58,7 @@ class Journal:
     """The journal in one SQLite file. May be used from several threads; by one process at a time."""
 
     def __init__(self, path: Path) -> None:
-        """Opens or makes it. One that is damaged is set aside as `….broken`, and `word` says so. Raises JournalError."""
+        """Opens or makes it; one that is damaged is set aside, and `word` says so. Raises JournalError."""
         self.path = path
         self.word = ""
         self._lock = threading.Lock()
@@ -119,6 +119,14 @@ class Journal:
                 "select id, state from change where run = ? order by number", (run,)
             ).fetchall()
         return [(name, State(state)) for name, state in rows]
+
+    def recorded(self, job: Job) -> bool:
+        """Whether the latest that is known of a job, in whatever run, is that it was recorded."""
+        with self._lock:
+            found = self._db.execute(
+                "select state from change where id = ? order by number desc limit 1", (job.id,)
+            ).fetchone()
+        return found is not None and found[0] == State.RECORDED
 
     def end(self, run: str) -> None:
         """The run is over: the next start begins a new one."""
