@@ -5,7 +5,7 @@ a check failed; 2: wrong use.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -77,21 +77,31 @@ def grade(
     sandbox: Annotated[
         bool, typer.Option("--sandbox/--no-sandbox", help="--no-sandbox: only for hand-ins of your own.")
     ] = True,
+    engine: Annotated[Literal["local", "slurm"], typer.Option(help="Where hand-ins run.")] = "local",
+    device: Annotated[
+        Literal["auto", "cpu", "cuda"], typer.Option(help="What labs run on; auto: on GPUs where enough are.")
+    ] = "auto",
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Grade hand-ins as they come, until Ctrl-C.")
+    ] = False,
 ) -> None:
-    """Grade what is handed in below submitted/: notebooks, quizzes and labs."""
-    from autograder.report.grading import run
+    """Grade what is handed in below submitted/: notebooks, quizzes and labs. Stopped, it goes on at the next start."""
+    from autograder.report.grading import Asked, run
 
-    raise typer.Exit(
-        run(
-            courses.load(courses.find_root(course)),
-            sample=sample,
-            student=student,
-            assignment=assignment,
-            jobs=jobs,
-            results=results,
-            sandboxed=sandbox,
-        )
+    if watch and engine != "local":
+        raise typer.BadParameter("--watch grades on this machine: leave --engine out")
+    asked = Asked(
+        sample=sample,
+        student=student,
+        assignment=assignment,
+        jobs=jobs,
+        results=results,
+        sandboxed=sandbox,
+        engine=engine,
+        device=device,
+        watch=watch,
     )
+    raise typer.Exit(run(courses.load(courses.find_root(course)), asked))
 
 
 @app.command()

@@ -25,9 +25,12 @@ class Limits(Strict, frozen=True):
 
 
 class Engine(Strict, frozen=True):
-    """Where judge and box run. `jobs` hand-ins at once; 0 means one for each core."""
+    """Where judge and box run. `jobs` hand-ins at once, 0: one for each core; `memory_mib` that may be set aside for
+    them together, 0: what the machine has.
+    """
 
     jobs: int = 0
+    memory_mib: int = 0
 
 
 class Quiz(Strict, frozen=True):

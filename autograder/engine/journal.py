@@ -106,6 +106,14 @@ class Journal:
                 (job.run, job.id, str(state), time.time(), why),
             )
 
+    def state(self, job: Job) -> State | None:
+        """The state of a job in its run; None where the run does not know it."""
+        with self._lock:
+            found = self._db.execute(
+                "select state from job where run = ? and id = ?", (job.run, job.id)
+            ).fetchone()
+        return None if found is None else State(found[0])
+
     def states(self, run: str) -> dict[str, State]:
         """The state of each job of a run, by the job's id."""
         with self._lock:

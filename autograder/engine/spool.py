@@ -73,6 +73,12 @@ class Spool:
             with contextlib.suppress(OSError):
                 path.unlink()
 
+    def clear(self) -> None:
+        """Takes away everything, when all that is wanted is recorded."""
+        self.clean()
+        for path in self.folder.glob("*.json"):
+            path.unlink(missing_ok=True)
+
 
 def sync_folder(folder: Path) -> None:
     """Makes sure that names in a folder outlive a loss of power."""
