@@ -21,7 +21,7 @@ from autograder.engine.recorder import Recorder
 from autograder.engine.schedule import Gpu
 from autograder.engine.spool import Spool
 from autograder.notebooks import gradebook
-from autograder.recording import Books, enter
+from autograder.recording import Books, enter, unscored
 from autograder.sandbox import bwrap
 from autograder.verdict import Status, Verdict
 from autograder.verdict import read as read_verdict
@@ -130,6 +130,11 @@ class Session:
             self._recorder.close(wait=kind is None)
         finally:
             self._journal.close()
+
+    @property
+    def run(self) -> str:
+        """The id of this run: that of the one it goes on with, where it does."""
+        return self._run.id
 
     @property
     def continued(self) -> bool:

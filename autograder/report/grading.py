@@ -8,7 +8,7 @@ import logging
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -134,7 +134,8 @@ class _Command:
                 verdicts = session.grade(found, engine)
             assignments = [a for a in self.course.assignments if self.asked.assignment in ("", a.name)]
             self.stop.check()
-            verdicts += grading.absent(self.course, found, assignments, self.options)
+            options = replace(self.options, run=session.run)
+            verdicts += grading.absent(self.course, found, assignments, options)
             self._tables(found, verdicts)
             session.end()
         self._show(found, verdicts)
