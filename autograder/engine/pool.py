@@ -6,6 +6,7 @@ in all. The pool ends with no process left, whatever ends it; a worker that outl
 
 from __future__ import annotations
 
+import errno
 import selectors
 import time
 from collections import Counter
@@ -190,10 +191,9 @@ class _Run:
         if answer is None or lease is None or answer.id != lease.job.id:
             return
         worker.lease = None
-        if answer.full:
-            raise Unwritable(answer.why)
+        if answer.unwritable:
+            raise Unwritable(errno.EIO, answer.why)
         self._schedule.end(lease.job)
-        self.start()  # the next job runs while the caller is busy with this one
         self._starts.pop(lease.job.id, None)
         self._told(Event("failed" if answer.why else "finished", lease.job, why=answer.why))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import ctypes
-import errno
 import logging
 import os
 import select
@@ -27,9 +26,6 @@ from autograder.engine.spool import Spool
 
 log = logging.getLogger(__name__)
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
-"""What writing to a full or a read-only folder raises."""
-
 _PR_SET_PDEATHSIG = 1
 
 
@@ -42,11 +38,13 @@ class Order(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What became of a job: `why` is empty when its result lies in the spool; `full`: it could not be written there."""
+    """What became of a job: `why` is empty when its result lies in the spool; `unwritable`: it is none of the job's
+    fault that it does not.
+    """
 
     id: str
     why: str = ""
-    full: bool = False
+    unwritable: bool = False
 
 
 def main() -> None:
@@ -102,7 +100,7 @@ def _grade(order: Order) -> Answer:
         try:
             Spool(Path(order.spool)).put(job, verdict, notebook)
         except OSError as error:
-            return Answer(job.id, f"{order.spool}: {error.strerror}", full=error.errno in FULL)
+            return Answer(job.id, f"{order.spool}: {error.strerror}", unwritable=True)
     except Exception as error:  # this job's worker broke: that blocks this job alone
         log.exception("%s/%s: the worker broke", job.student, job.assignment)
         where = traceback.extract_tb(error.__traceback__)[-1]
