@@ -120,13 +120,11 @@ class Journal:
             rows = self._db.execute("select id, state from job where run = ?", (run,)).fetchall()
         return {name: State(state) for name, state in rows}
 
-    def changes(self, run: str) -> list[tuple[str, State]]:
-        """Every change of state in a run, as they came: (job id, state)."""
+    def changes(self) -> list[tuple[str, str, State]]:
+        """Every change of state that is remembered, as they came: (run, job id, state)."""
         with self._lock:
-            rows = self._db.execute(
-                "select id, state from change where run = ? order by number", (run,)
-            ).fetchall()
-        return [(name, State(state)) for name, state in rows]
+            rows = self._db.execute("select run, id, state from change order by number").fetchall()
+        return [(run, name, State(state)) for run, name, state in rows]
 
     def recorded(self, job: Job) -> bool:
         """Whether the latest that is known of a job, in whatever run, is that it was recorded."""

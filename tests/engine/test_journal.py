@@ -40,7 +40,7 @@ def test_only_the_latest_runs_that_ended_are_kept(tmp_path: Path) -> None:
         journal.note(Job("0a", "ada", "x", "/", "d", Needs(), True, run.id, "/c"), State.RECORDED)
         journal.end(run.id)
     journal.run("all", "last")
-    assert journal.states("r0") == {} and journal.changes("r0") == []
+    assert journal.states("r0") == {} and "r0" not in {run for run, _, _ in journal.changes()}
     assert journal.states(f"r{RUNS_KEPT + 2}") == {"0a": State.RECORDED}
     journal.close()
 
