@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,12 +25,9 @@ class Grader:
     """One `shardlab grade`, and every process it was ever seen to have."""
 
     def __init__(self, root: Path, *words: str) -> None:
-        self.root = root
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115  (a pipe nobody reads would fill)
         self.process = subprocess.Popen(
-            [SHARDLAB, "grade", "--course", root, *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
+            [SHARDLAB, "grade", "--course", root, *words], stdout=self._said, stderr=subprocess.STDOUT
         )
         self.seen: dict[int, psutil.Process] = {}
 
@@ -42,17 +40,19 @@ class Grader:
         self.seen |= {process.pid: process for process in below}
         return below
 
-    def wait_for(self, what: Callable[[], object]) -> bool:
+    def wait_for(
+        self, what: Callable[[], object], *, patience: float = PATIENCE, every: float = 0.05
+    ) -> bool:
         """Whether `what` became true before the process ended."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + patience
         while time.monotonic() < until:
             self.look()
             if what():
                 return True
             if self.process.poll() is not None:
                 return False
-            time.sleep(0.05)
-        raise AssertionError(f"nothing happened in {PATIENCE} s")
+            time.sleep(every)
+        raise AssertionError(f"nothing happened in {patience:g} s")
 
     def workers(self) -> list[psutil.Process]:
         """Its worker processes."""
@@ -69,7 +69,9 @@ class Grader:
 
     def end(self) -> tuple[int, str]:
         """Waits for it; its exit status and what it said. Fails where a process of it is left."""
-        said, _ = self.process.communicate(timeout=PATIENCE)
+        self.process.wait(PATIENCE)
+        self._said.seek(0)
+        said = self._said.read().decode()
         _, left = psutil.wait_procs(list(self.seen.values()), timeout=60)
         still = [p for p in left if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
         assert not still, f"left running: {still}"
@@ -85,7 +87,8 @@ def grading(root: Path, *words: str) -> Iterator[Grader]:
     finally:
         if made.process.poll() is None:
             made.send(signal.SIGKILL)
-            made.process.communicate()
+        made.process.wait()
+        made._said.close()
 
 
 def changes(root: Path) -> list[tuple[str, str, State]]:
