@@ -74,38 +74,34 @@ def grade(
     results: Annotated[
         Path | None, typer.Option(help="Where verdicts go (default: results/ of the course).", metavar="DIR")
     ] = None,
-    engine: Annotated[
-        Literal["local", "slurm"],
-        typer.Option(help="Where hand-ins are graded: on this machine, or by Slurm."),
-    ] = "local",
-    device: Annotated[
-        Literal["auto", "cpu", "cuda"],
-        typer.Option(help="Whether labs are leased GPUs; auto: where there are any."),
-    ] = "auto",
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Go on: grade what is handed in while this runs, until Ctrl-C.")
-    ] = False,
     sandbox: Annotated[
         bool, typer.Option("--sandbox/--no-sandbox", help="--no-sandbox: only for hand-ins of your own.")
     ] = True,
+    engine: Annotated[Literal["local", "slurm"], typer.Option(help="Where hand-ins run.")] = "local",
+    device: Annotated[
+        Literal["auto", "cpu", "cuda"], typer.Option(help="What labs run on; auto: on GPUs where enough are.")
+    ] = "auto",
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Grade hand-ins as they come, until Ctrl-C.")
+    ] = False,
 ) -> None:
-    """Grade what is handed in below submitted/: notebooks, quizzes and labs."""
-    from autograder.report.grading import run
+    """Grade what is handed in below submitted/: notebooks, quizzes and labs. Stopped, it goes on at the next start."""
+    from autograder.report.grading import Asked, run
 
-    raise typer.Exit(
-        run(
-            courses.load(courses.find_root(course)),
-            sample=sample,
-            student=student,
-            assignment=assignment,
-            jobs=jobs,
-            results=results,
-            engine=engine,
-            device=device,
-            watch=watch,
-            sandboxed=sandbox,
-        )
+    if watch and engine != "local":
+        raise typer.BadParameter("--watch grades on this machine: leave --engine out")
+    asked = Asked(
+        sample=sample,
+        student=student,
+        assignment=assignment,
+        jobs=jobs,
+        results=results,
+        sandboxed=sandbox,
+        engine=engine,
+        device=device,
+        watch=watch,
     )
+    raise typer.Exit(run(courses.load(courses.find_root(course)), asked))
 
 
 @app.command()

@@ -25,8 +25,8 @@ class Limits(Strict, frozen=True):
 
 
 class Engine(Strict, frozen=True):
-    """Where judge and box run. `jobs` hand-ins at once (0: one for each core), `memory_mib` for all of them together
-    (0: what the machine has).
+    """Where judge and box run. `jobs` hand-ins at once, 0: one for each core; `memory_mib` that may be set aside for
+    them together, 0: what the machine has.
     """
 
     jobs: int = 0
@@ -152,10 +152,13 @@ class Mistake(Strict, frozen=True):
 
 
 class LabLimits(Strict, frozen=True):
-    """Seconds of wall time a case, MiB of memory a rank."""
+    """Seconds of wall time a case, MiB of memory a rank at most, and MiB a rank that a runner sets aside when it
+    decides how many hand-ins fit on a machine at once.
+    """
 
     seconds: float = 20.0
     memory_mib: int = 4096
+    reserve_mib: int = 512
 
 
 class LabFile(Strict, frozen=True):

@@ -55,6 +55,9 @@ def load(root: Path) -> Course:
     for name, most in msgspec.structs.asdict(head.limits).items():
         if not (math.isfinite(most) and most > 0):
             raise file.error(("limits", name), "a limit is more than 0")
+    for name in ("jobs", "memory_mib"):
+        if getattr(head.engine, name) < 0:
+            raise file.error(("engine", name), "0 or more; 0 is what the machine has")
     misconceptions = _misconceptions(root / "quizbank/misconceptions.toml")
     items = _bank(root / "quizbank", misconceptions)
     labs = {lab.name: lab for lab in _labs(root, misconceptions)}

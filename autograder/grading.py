@@ -1,97 +1,73 @@
-"""Grades a class: an engine grades hand-ins side by side, nbgrader keeps the books, one verdict each whatever happens.
+"""Grades a class: an engine runs the hand-ins, nbgrader keeps the books, one verdict each whatever happens.
 
-Every step is in the journal before it is acted upon: a run that was ended anyhow goes on where it was.
+In this order, each step on the disk before the next: result in the spool → `graded` in the journal → gradebook, verdict
+and feedback page → `recorded` → out of the spool. So a grader that is killed at any moment goes on where it stopped.
 """
 
 from __future__ import annotations
 
-import logging
-import os
-import queue
-import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder import verdict as verdicts
 from autograder.content import Assignment, Course
-from autograder.engine import evidence
 from autograder.engine import job as jobs
-from autograder.engine.devices import find as find_gpus
+from autograder.engine.events import Engine, Event, Unwritable
 from autograder.engine.handins import Found, HandIn, new_run
-from autograder.engine.job import Device, Job
-from autograder.engine.journal import Journal
-from autograder.engine.pool import Engine, Event, LocalPool, More
-from autograder.engine.schedule import Machine
+from autograder.engine.job import Job
+from autograder.engine.journal import Journal, State
+from autograder.engine.pool import LocalPool
+from autograder.engine.recorder import Recorder
+from autograder.engine.schedule import Gpu
 from autograder.engine.spool import Spool
 from autograder.notebooks import gradebook
+from autograder.recording import Books, enter, unscored
 from autograder.sandbox import bwrap
-from autograder.verdict import Status, Verdict, without_score
+from autograder.verdict import Status, Verdict
+from autograder.verdict import read as read_verdict
 
-log = logging.getLogger(__name__)
-
-Done = Callable[[Verdict], None]
+Told = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to grade: `jobs` hand-ins at once (0: one for each core), in boxes or not, verdicts to `results`;
-    `memory_mib` for all hand-ins together (0: what this machine has); `device` "cuda" leases GPUs to labs.
+    """How to grade: `jobs` hand-ins at once (0: one for each core), in boxes or not, verdicts to `results`. `selection`
+    names what was asked for: a run that did not end is gone on with by the next of the same selection. `device` is
+    auto, cpu or cuda; `gpus` how many of them there are.
     """
 
     results: Path
     jobs: int = 0
     sandboxed: bool = True
+    device: str = "cpu"
+    gpus: int = 0
     memory_mib: int = 0
-    device: Device = "cpu"
+    selection: str = ""
     run: str = field(default_factory=new_run)
-
-    @property
-    def workers(self) -> int:
-        """The number of hand-ins graded at once."""
-        return self.jobs or os.cpu_count() or 1
-
-    def machine(self) -> Machine:
-        """What there is to lease to hand-ins."""
-        memory = self.memory_mib or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
-        gpus = tuple(gpu for gpu in find_gpus() if not gpu.slice) if self.device == "cuda" else ()
-        return Machine(self.workers, memory, gpus)
-
-    def engine(self) -> Engine:
-        """Worker processes on this machine."""
-        return LocalPool(self.machine(), log=self.results / "grade.log")
 
 
 def grade(
     course: Course,
     found: Found,
     options: Options,
-    done: Done,
+    done: Callable[[Verdict], None],
     *,
-    scope: str = "",
     engine: Engine | None = None,
-    more: Callable[[Callable[[HandIn], Job]], More] | None = None,
+    told: Told = lambda event: None,
 ) -> list[Verdict]:
     """Grades every hand-in of `found`, enters it in the gradebook, writes feedback page and verdict, and calls `done`
-    with each verdict as it stands. Returns them all in the order of `found`, then those that `more` brought.
+    with each verdict as it stands. Returns them all in the order of `found`. `told` hears what the engine tells, and
+    may stop everything by raising.
 
-    Goes on with a run of the same `scope` that was ended before it was through: what it has entered is not graded
-    again, unless hand-in or key have changed since. Raises SandboxUnavailable before anything runs where no box can be
-    made, JournalBusy where another grader is at work, JournalError or Unwritable where nothing can be written. A fault
-    of ours in one hand-in becomes its verdict `blocked`, with the traceback in the log, and the rest goes on.
+    Goes on with a run that did not end: what it has recorded, and is as it was, is not graded again. Raises
+    SandboxUnavailable before anything runs where no box can be made; JournalError and Unwritable where results cannot
+    be written, with nothing lost. A fault of ours in one hand-in becomes its verdict `blocked`, with the traceback in
+    the log, and the rest goes on.
     """
-    if options.sandboxed:
-        bwrap.check()
-        bwrap.check_hidden(course.root)
-    with Journal(options.results) as journal:
-        options = replace(options, run=journal.begin(options.run, scope))
-        grader = _Grader(course, options, journal, done)
-        watch = more and more(grader.job)  # looks before the jobs are made, so that no change falls between
-        made = {hand_in: grader.job(hand_in) for hand_in in found.hand_ins}
-        grader.go(list(made.values()), engine or options.engine(), watch)
-        journal.finish(options.run)
-    order = {(job.student, job.assignment): number for number, job in enumerate(made.values())}
-    return sorted(grader.verdicts.values(), key=lambda v: order.get((v.student, v.assignment), len(order)))
+    with Session(course, options, done, told) as session:
+        verdicts = session.grade(found, engine or local(options))
+        session.end()
+    return verdicts
 
 
 def absent(course: Course, found: Found, assignments: list[Assignment], options: Options) -> list[Verdict]:
@@ -103,135 +79,154 @@ def absent(course: Course, found: Found, assignments: list[Assignment], options:
     for student in found.students:
         for assignment in assignments:
             if (student, assignment.name) not in there:
-                verdict = _unscored(
-                    course, student, assignment, Status.ABSENT, "nothing was handed in", options
+                verdict = unscored(
+                    course,
+                    student,
+                    assignment,
+                    Status.ABSENT,
+                    "nothing was handed in",
+                    options.run,
+                    options.sandboxed,
                 )
                 gradebook.unscore(course, verdict, options.results)
                 made.append(verdict)
     return made
 
 
-class _Grader:
-    """One run: the engine grades in a thread of its own, the books are kept in this one."""
+class Session:
+    """A run of grading: journal, spool and recorder. `verdicts` fills by (student, assignment) as they stand."""
 
-    def __init__(self, course: Course, options: Options, journal: Journal, done: Done) -> None:
-        self._course, self._options, self._journal, self._done = course, options, journal, done
-        self._spool = Spool(options.results / ".spool")
-        self._events: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
+    def __init__(
+        self,
+        course: Course,
+        options: Options,
+        done: Callable[[Verdict], None],
+        told: Told = lambda event: None,
+    ) -> None:
+        """Raises SandboxUnavailable, JournalError, Unwritable."""
+        if options.sandboxed:
+            bwrap.check()
+            bwrap.check_hidden(course.root)
         self.verdicts: dict[tuple[str, str], Verdict] = {}
+        self._course, self._options, self._done, self._told = course, options, done, told
+        try:
+            options.results.mkdir(parents=True, exist_ok=True)
+            self._spool = Spool(options.results / ".spool")
+            self._spool.clean()
+        except OSError as error:
+            raise Unwritable(error.errno, f"{options.results} cannot be written: {error.strerror}") from error
+        self._journal = Journal(options.results / ".journal.db")
+        if self._journal.word:
+            told(Event("word", why=self._journal.word))
+        self._run = self._journal.run(options.selection, options.run)
+        books = Books(course, self._spool, options.results)
+        self._recorder = Recorder(lambda job, why: self._stand(job, enter(books, self._journal, job, why)))
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self._recorder.close(wait=kind is None)
+        finally:
+            self._journal.close()
+
+    @property
+    def run(self) -> str:
+        """The id of this run: that of the one it goes on with, where it does."""
+        return self._run.id
+
+    @property
+    def continued(self) -> bool:
+        """Whether this goes on with a run that did not end."""
+        return self._run.continued
+
+    def grade(self, found: Found, engine: Engine) -> list[Verdict]:
+        """Grades every hand-in of `found` that has no verdict in this run yet; returns them all, in order."""
+        made = [self.job(hand_in) for hand_in in found.hand_ins]
+        engine.run([job for job in made if not self._stands(job)], self._spool, self._hear)
+        self._recorder.drain(lambda: self._hear(Event("tick")))
+        return [self.verdicts[job.key] for job in made]
+
+    def follow(self, pool: LocalPool, more: Callable[[], Iterable[HandIn] | None]) -> None:
+        """Grades what `more` gives, which is asked about five times a second, until it gives None. What was recorded
+        in any run, and is as it was, is not graded again.
+        """
+
+        def jobs_of() -> list[Job] | None:
+            found = more()
+            made = None if found is None else [self.job(hand_in) for hand_in in found]
+            return None if made is None else [job for job in made if not self._stands(job, anywhere=True)]
+
+        pool.run([], self._spool, self._hear, jobs_of)
+        self._recorder.drain(lambda: self._hear(Event("tick")))
 
     def job(self, hand_in: HandIn) -> Job:
-        """The job of one hand-in as it lies there now."""
+        """A hand-in as it lies there now, as a job of this run."""
         return jobs.make(
             self._course,
             hand_in.assignment,
             hand_in.student,
             hand_in.folder,
-            run=self._options.run,
             sandboxed=self._options.sandboxed,
-            device=self._options.device,
+            run=self._run.id,
+            device=self._device(hand_in.assignment),
         )
 
-    def go(self, todo: list[Job], engine: Engine, more: More | None) -> None:
-        """Grades and enters all of `todo`, and what `more` brings."""
-        waiting = [job for job in todo if not self._stands(job)]
-        thread = threading.Thread(target=self._engine, args=(engine, waiting, more), name="engine")
-        thread.start()
-        try:
-            for event in self._until_over():
-                self._take(event)
-        finally:
-            engine.stop()
-            thread.join()
+    def _device(self, assignment: Assignment) -> str:
+        """Where a hand-in runs. Of itself a lab goes to GPUs only where there are as many as it has ranks."""
+        if self._options.device != "auto":
+            return self._options.device if assignment.kind == "lab" else "cpu"
+        wanted = jobs.needs(self._course, assignment, "cuda").gpus
+        return "cuda" if 0 < wanted <= self._options.gpus else "cpu"
 
-    def _stands(self, job: Job) -> bool:
-        """Whether this very hand-in was graded in this run already; enters what was not entered yet."""
+    def end(self) -> None:
+        """Everything is done: the next start begins a new run."""
+        self._journal.end(self._run.id)
+        self._spool.clear()
+
+    def _stands(self, job: Job, *, anywhere: bool = False) -> bool:
+        """Whether a job of a run that is gone on with needs no grading; one that only needs recording is recorded."""
         state = self._journal.state(job)
-        if state == "recorded":
+        if state is State.RECORDED or (anywhere and self._journal.recorded(job)):
             try:
-                verdict = verdicts.read(self._options.results / job.student / f"{job.assignment}.json")
+                verdict = read_verdict(self._path(job))
             except (OSError, ValueError):
-                verdict = None
-            if verdict is not None and verdict.run == self._options.run:
-                self._tell(verdict)
-                return True
-        if state == "graded" and self._spool.take(job) is not None:
-            self._take(Event("graded", job))
+                return False
+            self._stand(job, verdict)
             return True
-        self._journal.note(job, "queued")
+        if state in (State.GRADED, State.RUNNING):
+            found = self._spool.take(job)
+            if found is not None and found[0].run == job.run:
+                self._hear(Event("finished", job))
+                return True
         return False
 
-    def _engine(self, engine: Engine, todo: list[Job], more: More | None) -> None:
-        try:
-            engine.run(todo, self._spool, self._told, more)
-            self._events.put(None)
-        except BaseException as error:  # raised where the books are kept, which is where somebody hears it
-            self._events.put(error)
-
-    def _told(self, event: Event) -> None:
-        """In the engine's thread: on the disk before anything comes of it."""
-        if event.how in ("running", "graded"):
-            self._journal.note(event.job, "running" if event.how == "running" else "graded")
-        elif event.how == "replaced":
-            self._journal.note(event.job, "replaced")
-        self._events.put(event)
-
-    def _until_over(self) -> Iterator[Event]:
-        while (event := self._events.get()) is not None:
-            if isinstance(event, BaseException):
-                raise event
-            yield event
-
-    def _take(self, event: Event) -> None:
-        if event.how == "graded":
-            verdict = self._entered(event.job)
-        elif event.how == "blocked":
-            verdict = self._blocked(event.job, f"not graded, and no fault of the hand-in's: {event.why}")
-        else:
-            return
-        self._journal.note(event.job, "recorded")
-        self._spool.drop(event.job)
-        self._tell(verdict)
-
-    def _tell(self, verdict: Verdict) -> None:
-        self.verdicts[verdict.student, verdict.assignment] = verdict
+    def _stand(self, job: Job, verdict: Verdict) -> None:
+        self.verdicts[job.key] = verdict
         self._done(verdict)
 
-    def _entered(self, job: Job) -> Verdict:
-        """Enters one result in the gradebook; what breaks here is ours, and blocks this hand-in alone."""
-        student, name = job.student, job.assignment
-        found = self._spool.take(job)
-        if found is None:
-            return self._blocked(job, "its result was not there when it was to be entered")
-        try:
-            verdict = gradebook.record(
-                self._course.root, student, name, *found, results=self._options.results
-            )
-            gradebook.feedback(self._course.root, student, name)
-        except Exception as error:
-            log.exception("%s/%s: grading broke", student, name)
-            why = f"a fault of the grader, not of the hand-in: {type(error).__name__}: {error}"
-            verdict = self._blocked(job, why)
-        return verdict
+    def _hear(self, event: Event) -> None:
+        self._recorder.raise_what_broke()
+        job = event.job
+        if job is not None:
+            if event.kind in ("queued", "again"):
+                self._journal.note(job, State.QUEUED, event.why)
+            elif event.kind == "started":
+                self._journal.note(job, State.RUNNING, f"slot {event.slot}")
+            elif event.kind == "replaced":
+                self._journal.note(job, State.REPLACED)
+            elif event.kind == "finished":
+                self._journal.note(job, State.GRADED)
+                self._recorder.put(job, "")
+            elif event.kind == "failed":
+                self._recorder.put(job, event.why)
+        self._told(event)
 
-    def _blocked(self, job: Job, why: str) -> Verdict:
-        assignment = self._course.assignment(job.assignment)
-        verdict = _unscored(self._course, job.student, assignment, Status.BLOCKED, why, self._options)
-        gradebook.unscore(self._course, verdict, self._options.results)
-        return verdict
+    def _path(self, job: Job) -> Path:
+        return self._options.results / job.student / f"{job.assignment}.json"
 
 
-def _unscored(
-    course: Course, student: str, assignment: Assignment, status: Status, why: str, options: Options
-) -> Verdict:
-    points = gradebook.max_score(course, assignment)
-    return without_score(
-        student,
-        assignment.name,
-        status,
-        points,
-        why,
-        run=options.run,
-        sandboxed=options.sandboxed,
-        evidence=evidence.of(course, assignment, sandboxed=options.sandboxed),
-    )
+def local(options: Options, gpus: tuple[Gpu, ...] | None = None) -> LocalPool:
+    """The engine that runs on this machine."""
+    return LocalPool(options.jobs, options.memory_mib, gpus, log=options.results / "grade.log")

@@ -1,51 +1,60 @@
-"""One hand-in to be graded, as it goes from the queue to whoever grades it: plain data, written as JSON."""
+"""One hand-in as work for a runner: what is to be graded, what it needs, and an id that names it for good.
+
+A job travels as JSON between processes and machines; `id` is the same whenever the same bytes meet the same key.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import json
+import os
+import stat
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
-from autograder.content import Assignment, Course
-from autograder.handin import digest
+from autograder.content import Assignment, Course, Lab
 
-Device = Literal["cpu", "cuda"]
+READ_MOST = 64 << 20
+"""Bytes of one file, and of all files of a hand-in, that its digest covers by content; size and time cover the rest."""
+
+ENTRIES_MOST = 20_000
+"""Files and folders of a hand-in that its digest looks at."""
 
 
-class Needs(msgspec.Struct, frozen=True, kw_only=True):
-    """What a job asks of a machine: `ranks` processes at most, `cores`, whole `gpus`, `memory_mib` of memory, and
-    `seconds` of wall time that its own limits allow it.
+class Needs(msgspec.Struct, frozen=True):
+    """What a job takes: `ranks` processes of the learner's at most at once, `cores` it keeps busy, whole `gpus`,
+    `memory_mib` set aside for it, and `seconds` of wall time it may take by the course's own limits.
     """
 
     ranks: int = 1
     cores: int = 1
     gpus: int = 0
     memory_mib: int = 0
-    seconds: float = 0.0
+    seconds: float = 180.0
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """One hand-in of `student` in `folder`, below the course at `root`.
-
-    `digest` is a hash of what was handed in and of the key that judges it; `id` names both, and a file can be called
-    so; `handed_in` is when (seconds since 1970), `run` the grading run it belongs to.
+class Job(msgspec.Struct, frozen=True):
+    """One hand-in to be graded. `id` is fit for a file name; `digest` covers the hand-in's bytes and the key that
+    judges it; `folder` and `root` (the course) are absolute paths; `handed_in` is seconds since 1970, for the order.
     """
 
     id: str
     student: str
     assignment: str
     folder: str
-    root: str
     digest: str
     needs: Needs
+    sandboxed: bool
+    run: str
+    root: str
+    device: str = "cpu"
     handed_in: float = 0.0
-    sandboxed: bool = True
-    device: Device = "cpu"
     engine: str = "local"
-    run: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Whose hand-in for what: of two jobs with the same key only the newer counts."""
+        return self.student, self.assignment
 
 
 def make(
@@ -54,62 +63,113 @@ def make(
     student: str,
     folder: Path,
     *,
+    sandboxed: bool,
     run: str,
-    sandboxed: bool = True,
-    device: Device = "cpu",
-    engine: str = "local",
+    device: str = "cpu",
 ) -> Job:
-    """The job of one hand-in as it lies there now."""
-    whole = _digest(course, assignment, folder)
-    name = hashlib.sha256("\0".join((student, assignment.name, whole)).encode()).hexdigest()[:24]
-    stamp = folder / "timestamp.txt"
+    """The job that grades what lies in `folder` now. Never raises on what was handed in."""
+    digest = hashlib.sha256(f"{folder_digest(folder)}\0{key_digest(course, assignment)}".encode()).hexdigest()
+    name = f"{student}\0{assignment.name}\0{digest}\0{sandboxed}\0{device}"
     return Job(
-        id=name,
+        id=hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:32],
         student=student,
         assignment=assignment.name,
-        folder=str(folder),
-        root=str(course.root),
-        digest=whole,
+        folder=str(folder.absolute()),
+        digest=digest,
         needs=needs(course, assignment, device),
-        handed_in=(stamp if stamp.is_file() else folder).stat().st_mtime,
         sandboxed=sandboxed,
-        device=device,
-        engine=engine,
         run=run,
+        root=str(course.root),
+        device=device,
+        handed_in=handed_in(folder),
     )
 
 
-def needs(course: Course, assignment: Assignment, device: Device = "cpu") -> Needs:
-    """What grading a hand-in of `assignment` may take, by the limits of course.toml or lab.toml. The ranks of a lab
-    share one core: most of the time they wait for each other.
-    """
-    if assignment.lab is None:
+def needs(course: Course, assignment: Assignment, device: str = "cpu") -> Needs:
+    """What grading one hand-in of this assignment takes, by the limits of course.toml and lab.toml."""
+    if assignment.kind != "lab":
         limits = course.limits
         return Needs(memory_mib=limits.memory_mib, seconds=limits.notebook_seconds)
-    lab = course.labs[assignment.lab]
-    cases = [case for task in lab.tasks for case in task.cases]
-    ranks = max(case.world for case in cases)
+    lab = course.labs[assignment.lab or ""]
+    world = max(case.world for task in lab.tasks for case in task.cases)
     return Needs(
-        ranks=ranks,
-        gpus=ranks if device == "cuda" else 0,
-        memory_mib=max(case.world * (case.memory_mib or lab.limits.memory_mib) for case in cases),
-        seconds=sum(case.seconds or lab.limits.seconds for case in cases),
+        ranks=world,
+        cores=world,
+        gpus=world if device == "cuda" else 0,
+        memory_mib=max(_reserved(lab, case.world, case.memory_mib) for t in lab.tasks for case in t.cases),
+        seconds=sum(case.seconds or lab.limits.seconds for t in lab.tasks for case in t.cases),
     )
 
 
-def _digest(course: Course, assignment: Assignment, folder: Path) -> str:
-    """A hash of all that decides a verdict but chance: the hand-in, when it was handed in, and the key."""
-    whole = hashlib.sha256(digest.of_folder(folder).encode())
-    stamp = folder / "timestamp.txt"
-    whole.update(stamp.read_bytes() if stamp.is_file() and not stamp.is_symlink() else b"")
-    keys = [
-        assignment.notebook,
-        *(path for path in [course.root / "quizbank/misconceptions.toml"] if path.is_file()),
-    ]
+def _reserved(lab: Lab, world: int, memory_mib: int | None) -> int:
+    return world * min(lab.limits.reserve_mib, memory_mib or lab.limits.memory_mib)
+
+
+def key_digest(course: Course, assignment: Assignment) -> str:
+    """A hash of everything of the course that decides on this assignment."""
+    found = hashlib.sha256(msgspec.json.encode(course.limits))
+    paths = [assignment.notebook]
     if assignment.lab is not None:
-        folder = course.labs[assignment.lab].folder
-        keys += [folder / name for name in ("lab.toml", "run.py", "checks.py")]
-    for path in keys:
-        whole.update(path.read_bytes() + b"\0" if path.is_file() else b"-")
-    whole.update(json.dumps(msgspec.to_builtins(course.limits), sort_keys=True).encode())
-    return whole.hexdigest()
+        paths += [course.labs[assignment.lab].folder / name for name in ("lab.toml", "run.py", "checks.py")]
+    found.update(msgspec.json.encode([course.misconceptions, [course.items[n] for n in assignment.items]]))
+    for path in paths:
+        # A file that is not there is said when the hand-in is graded, which is where it blocks.
+        found.update(path.read_bytes() if path.is_file() else b"?")
+        found.update(b"\0")
+    return found.hexdigest()
+
+
+def folder_digest(folder: Path) -> str:
+    """A hash of what lies in a hand-in: names, kinds and contents. Follows no link and opens no pipe; what cannot be
+    read counts by its name. Contents past `READ_MOST` count by size and time, entries past `ENTRIES_MOST` not at all.
+    """
+    found = hashlib.sha256()
+    room, count = READ_MOST, 0
+    waiting = [(os.fsencode(folder), b"")]
+    while waiting:
+        here, way = waiting.pop()
+        try:
+            with os.scandir(here) as entries:
+                inside = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            found.update(b"%s ? %d\0" % (way, error.errno or 0))
+            continue
+        for entry in inside:
+            count += 1
+            if count > ENTRIES_MOST:
+                return found.hexdigest()
+            name = way + b"/" + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                found.update(b"d %s\0" % name)
+                waiting.append((entry.path, name))
+            else:
+                content, taken = _content(entry.path, room)
+                room -= taken
+                found.update(b"f %s %s\0" % (name, content))
+    return found.hexdigest()
+
+
+def _content(path: bytes, room: int) -> tuple[bytes, int]:
+    """What stands for the content of one file, and the bytes read of it."""
+    try:
+        about = os.lstat(path)
+        if not stat.S_ISREG(about.st_mode):
+            return b"odd %d %d" % (stat.S_IFMT(about.st_mode), about.st_mtime_ns), 0
+        if about.st_size > room:
+            return b"big %d %d" % (about.st_size, about.st_mtime_ns), 0
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            content = file.read(room)
+    except OSError as error:
+        return b"? %d" % (error.errno or 0), 0
+    return hashlib.sha256(content).hexdigest().encode(), len(content)
+
+
+def handed_in(folder: Path) -> float:
+    """When this was handed in, in seconds since 1970: the time of its `timestamp.txt`, else that of the folder."""
+    for path in (folder / "timestamp.txt", folder):
+        try:
+            return path.lstat().st_mtime
+        except OSError:
+            continue
+    return 0.0

@@ -1,77 +1,88 @@
-"""Looks at what is handed in while grading goes on: new and changed hand-ins become jobs once they lie still."""
+"""A live queue: hand-ins as they come below `submitted/`, each once it has been still for a while."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.content import Course
+from autograder.engine import handins
 from autograder.engine.handins import HandIn
-from autograder.engine.job import Job
+from autograder.engine.job import ENTRIES_MOST
 
 STILL_SECONDS = 2.0
 LOOK_SECONDS = 1.0
 
-_Look = tuple[tuple[str, int, int], ...]
+_Signature = tuple[int, int]
+
+
+@dataclass
+class _Seen:
+    signature: _Signature
+    since: float
+    told: bool = False
 
 
 class Watch:
-    """Called now and then, it gives the jobs of hand-ins that came or changed since; None once `stop` was called."""
+    """Looks at most once a second, at names, sizes and times; a hand-in is told when these have not changed for
+    `still` seconds, and again whenever they have changed and come to rest. `clock` counts seconds.
+    """
 
     def __init__(
         self,
-        seen: Iterable[HandIn],
-        find: Callable[[], Iterable[HandIn]],
-        make: Callable[[HandIn], Job],
+        course: Course,
+        *,
+        student: str = "",
+        assignment: str = "",
+        still: float = STILL_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`find` lists what is handed in, `make` makes a job of one. `seen` are graded as they lie there now or later;
-        what changes in them from now on is found.
-        """
-        self._find, self._make = find, make
-        self._done: dict[HandIn, _Look] = {hand_in: _look(hand_in.folder) for hand_in in seen}
-        self._moving: dict[HandIn, tuple[_Look, float]] = {}
+        self._course, self._student, self._assignment = course, student, assignment
+        self._still, self._clock = still, clock
+        self._seen: dict[Path, _Seen] = {}
         self._next = 0.0
-        self._stopped = False
 
-    def stop(self) -> None:
-        """No more jobs from now on."""
-        self._stopped = True
-
-    def __call__(self) -> list[Job] | None:
-        if self._stopped:
-            return None
-        now = time.monotonic()
+    def look(self) -> list[HandIn]:
+        """The hand-ins that are new or changed, and still now."""
+        now = self._clock()
         if now < self._next:
             return []
         self._next = now + LOOK_SECONDS
-        return [self._make(hand_in) for hand_in in self._find() if self._is_new(hand_in, now)]
-
-    def _is_new(self, hand_in: HandIn, now: float) -> bool:
-        seen = _look(hand_in.folder)
-        if seen == self._done.get(hand_in):
-            self._moving.pop(hand_in, None)
-            return False
-        before, since = self._moving.get(hand_in, (None, now))
-        if before != seen:
-            self._moving[hand_in] = seen, now
-            return False
-        if now - since < STILL_SECONDS:
-            return False
-        del self._moving[hand_in]
-        self._done[hand_in] = seen
-        return True
+        submitted = self._course.root / "submitted"
+        found = handins.find(self._course, submitted, student=self._student, assignment=self._assignment)
+        ready = []
+        for hand_in in found.hand_ins:
+            signature = _signature(hand_in.folder)
+            seen = self._seen.get(hand_in.folder)
+            if seen is None or seen.signature != signature:
+                self._seen[hand_in.folder] = _Seen(signature, now)
+            elif not seen.told and now - seen.since >= self._still:
+                seen.told = True
+                ready.append(hand_in)
+        there = {hand_in.folder for hand_in in found.hand_ins}
+        self._seen = {folder: seen for folder, seen in self._seen.items() if folder in there}
+        return ready
 
 
-def _look(folder: Path) -> _Look:
-    """Names, sizes and times below `folder`: enough to see that something changed."""
-    found = []
-    for here, folders, files in os.walk(folder, followlinks=False):
-        folders.sort()
-        for name in sorted(files):
-            try:
-                info = (Path(here) / name).lstat()
-            except OSError:
-                continue  # it goes away while we look: the next look tells
-            found.append((str(Path(here) / name), info.st_size, info.st_mtime_ns))
-    return tuple(found)
+def _signature(folder: Path) -> _Signature:
+    """Changes with every file that comes, goes, or is written to, however its times are set afterwards."""
+    count, total = 0, 0
+    waiting = [os.fsencode(folder)]
+    while waiting:
+        here = waiting.pop()
+        try:
+            with os.scandir(here) as entries:
+                for entry in entries:
+                    about = entry.stat(follow_symlinks=False)
+                    count += 1
+                    total ^= hash((entry.path, about.st_size, about.st_mtime_ns, about.st_ctime_ns))
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except OSError:
+            total ^= hash((here, "unreadable"))
+        if count > ENTRIES_MOST:
+            break
+    return count, total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,9 @@ from autograder.engine import explanation
 from autograder.handin import source
 from autograder.handin.source import Source, SourceCell
 from autograder.verdict import Part, PartStatus, Status, Verdict, scored, total, unscored
+
+EARLIER = "hand_grade_of_an_earlier_answer"
+"""Marks the evidence of a part whose cell still holds a hand grade that was given for another answer."""
 
 
 class SaveGrades(NbGraderPreprocessor):
@@ -69,14 +72,27 @@ def remembered(before: Verdict | None, why: str) -> tuple[Part, ...]:
     the same answer stands when grading works again.
     """
     return tuple(
-        unscored(p.id, PartStatus.BLOCKED, p.max_score, why, answer=p.answer, key=p.key)
+        unscored(
+            p.id,
+            PartStatus.BLOCKED,
+            p.max_score,
+            why,
+            answer=p.answer,
+            key=p.key,
+            evidence=_earlier(p.evidence),
+        )
         for p in (before.parts if before else ())
     )
 
 
+def _earlier(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    return {EARLIER: True} if evidence.get(EARLIER) else {}
+
+
 def enter(gradebook: Gradebook, found: Verdict, known: Source, before: Verdict | None) -> Verdict:
     """Enters `found` into the gradebook and returns it with the hand grades that still stand. A hand grade stands
-    while the answer it was given for is the same; otherwise its cell waits for a person again.
+    while the answer it was given for is the same; otherwise its cell waits for a person again, and goes on waiting
+    however often that other answer is entered.
     """
     old = answers(before, known) if before else {}
     new = answers(found, known)
@@ -92,9 +108,16 @@ def enter(gradebook: Gradebook, found: Verdict, known: Source, before: Verdict |
         grade.auto_score = score
         stands = grade.manual_score is not None and bool(old.get(cell.grade_id))
         stands = stands and old[cell.grade_id] == new.get(cell.grade_id)
+        # nbgrader takes the mark off when a person grades
+        if before and grade.needs_manual_grade:
+            stands = stands and not any(part.evidence.get(EARLIER) for part in parts_of(before, cell))
         grade.needs_manual_grade = not stands if grade.manual_score is not None else score is None
         if stands and cell.kind == "essay" and mine:
             mine = (_by_hand(mine[0], grade.manual_score, grade.extra_credit),)
+        if grade.manual_score is not None and not stands:
+            mine = tuple(
+                msgspec.structs.replace(part, evidence={**part.evidence, EARLIER: True}) for part in mine
+            )
         parts += mine
     _comments(gradebook, found, known)
     if found.status is Status.BLOCKED:

@@ -3,190 +3,226 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import json
+import importlib
 import logging
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from autograder import course as courses
 from autograder import grading
 from autograder.content import Course
 from autograder.engine import devices, handins
+from autograder.engine.events import Engine, Event, Unwritable
 from autograder.engine.handins import Found, HandIn
-from autograder.engine.job import Device, Job
-from autograder.engine.journal import JournalBusy, JournalError
-from autograder.engine.pool import Unwritable
+from autograder.engine.journal import JournalError
+from autograder.engine.lock import LOCK, Taken, lock
+from autograder.engine.pool import LocalPool
 from autograder.engine.watch import Watch
+from autograder.grading import Options, Session
 from autograder.notebooks import gradebook
 from autograder.report import table
+from autograder.report.progress import Board, is_blocked
+from autograder.report.stop import Stop, Stopped
 from autograder.sample.layout import layout
 from autograder.sandbox import in_force
 from autograder.sandbox.unavailable import SandboxUnavailable
-from autograder.verdict import PartStatus, Status, Verdict
+from autograder.verdict import Verdict
 
 
-def run(
-    course: Course,
-    *,
-    sample: Path | None,
-    student: str,
-    assignment: str,
-    jobs: int,
-    results: Path | None,
-    engine: Literal["local", "slurm"] = "local",
-    device: Literal["auto", "cpu", "cuda"] = "auto",
-    watch: bool = False,
-    sandboxed: bool,
-) -> int:
-    """Grades the class of `course`, or the sample class laid out in `sample`, and returns the exit code. With `watch`
-    it goes on with what comes in, until it is interrupted.
-    """
+@dataclass(frozen=True)
+class Asked:
+    """What `shardlab grade` was asked for."""
+
+    sample: Path | None = None
+    student: str = ""
+    assignment: str = ""
+    jobs: int = 0
+    results: Path | None = None
+    sandboxed: bool = True
+    engine: Literal["local", "slurm"] = "local"
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    watch: bool = False
+
+
+def run(course: Course, asked: Asked) -> int:
+    """Grades the class of `course`, or the sample class laid out anew, and returns the exit code."""
     console = Console(highlight=False)
-    times: dict[str, float] = {}
-    if sample is not None:
-        with _timed(times, "lay out the sample class"):
-            course = courses.load(layout(course, sample))
-    if not sandboxed:
+    try:
+        with Stop() as stop, contextlib.ExitStack() as held:
+            times: dict[str, float] = {}
+            if asked.sample is not None:
+                if (asked.sample / LOCK).is_file():
+                    with lock(asked.sample):
+                        pass  # nobody is grading the class that is about to be replaced
+                with _timed(times, "lay out the sample class"):
+                    course = courses.load(layout(course, asked.sample))
+            held.enter_context(lock(course.root))
+            return _Command(course, asked, console, stop, times).run()
+    except (SandboxUnavailable, Taken) as error:
+        console.print(f"[red]not graded:[/] {escape(str(error))}", soft_wrap=True)
+        return 1
+    except (Unwritable, JournalError) as error:
         console.print(
-            "[yellow]graded without a sandbox[/]: for hand-ins of your own only; every verdict says so"
-        )
-    find = functools.partial(
-        handins.find, course, course.root / "submitted", student=student, assignment=assignment
-    )
-    found = find()
-    for line in found.ignored:
-        console.print(f"[yellow]ignored[/] {escape(line)}")
-    if not found.hand_ins and not watch:
-        asked = " ".join(filter(None, [student and f"by {student}", assignment and f"for {assignment}"]))
-        console.print(
-            f"nothing is handed in {asked}{' ' if asked else ''}below {course.root / 'submitted'}",
+            f"[red]stopped:[/] results cannot be written ({escape(error.strerror or str(error))}). Nothing is lost: "
+            "make room, or let the folder be written, and run the same command again",
             soft_wrap=True,
         )
-        return 2
-    options = grading.Options(
-        results=(results or course.root / "results").resolve(),
-        jobs=jobs or course.engine.jobs,
-        memory_mib=course.engine.memory_mib,
-        device=_device(device),
-        sandboxed=sandboxed,
-    )
-    try:
-        options.results.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        console.print(f"[red]not graded:[/] {escape(str(options.results))} cannot be made: {error.strerror}")
         return 1
-    logging.basicConfig(filename=options.results / "grade.log", level=logging.WARNING, force=True)
-    with _timed(times, "enter the assignments in the gradebook"):
-        gradebook.generate(course.root, [a.name for a in course.assignments])
-    try:
-        for line in in_force.tell() if sandboxed else ():
-            console.print(f"[dim]{escape(line)}[/]", soft_wrap=True)
-        with _timed(times, f"grade {len(found.hand_ins)} hand-ins"), _stoppable(), _progress(console) as bar:
-            task = bar.add_task("grading", total=len(found.hand_ins))
-            verdicts = grading.grade(
-                course,
-                found,
-                options,
-                lambda verdict: _show(bar, task, verdict),
-                scope=json.dumps([student, assignment, sandboxed, options.device]),
-                more=_watching(bar, task, found, find) if watch else None,
+    except (Stopped, KeyboardInterrupt) as stopped:
+        number = stopped.signal if isinstance(stopped, Stopped) else signal.SIGINT
+        console.print(
+            "[yellow]stopped:[/] what is recorded stands; run the same command again, and it goes on from there",
+            soft_wrap=True,
+        )
+        return 128 + number
+
+
+class _Command:
+    def __init__(
+        self, course: Course, asked: Asked, console: Console, stop: Stop, times: dict[str, float]
+    ) -> None:
+        self.course, self.asked, self.console, self.stop, self.times = course, asked, console, stop, times
+        self.gpus = () if asked.device == "cpu" or asked.engine != "local" else devices.gpus()
+        selection = [asked.student, asked.assignment, asked.sandboxed, asked.device, asked.watch]
+        self.options = Options(
+            results=(asked.results or course.root / "results").resolve(),
+            jobs=asked.jobs or course.engine.jobs,
+            sandboxed=asked.sandboxed,
+            device=asked.device,
+            gpus=len(self.gpus),
+            memory_mib=course.engine.memory_mib,
+            selection="\0".join(map(str, selection)),
+        )
+
+    def run(self) -> int:
+        asked, console = self.asked, self.console
+        if not asked.sandboxed:
+            console.print(
+                "[yellow]graded without a sandbox[/]: for hand-ins of your own only; every verdict says so"
             )
-    except (SandboxUnavailable, JournalBusy, JournalError, Unwritable) as error:
-        console.print(f"[red]not graded:[/] {escape(str(error))}")
-        return 1
-    except KeyboardInterrupt:
-        console.print("[yellow]stopped:[/] what is graded stands; the same command goes on from here")
-        return 0 if watch else 130
-    assignments = [a for a in course.assignments if assignment in ("", a.name)]
-    verdicts += grading.absent(course, found, assignments, options)
-    with _timed(times, "export"):
-        grades = gradebook.export(course.root, options.results / "grades.csv")
-    names = [a.name for a in assignments]
-    (options.results / "table.csv").write_text(table.text(found.students, names, verdicts), encoding="utf-8")
-    console.print(table.rich_table(course.title, found.students, names, verdicts))
-    for what, seconds in times.items():
-        console.print(f"{seconds:6.1f} s  {what}")
-    console.print(f"gradebook  {course.root / 'gradebook.db'}", soft_wrap=True)
-    console.print(
-        f"grades     {grades}  (nbgrader's: what waits, or was not handed in, is 0 there)", soft_wrap=True
-    )
-    console.print(f"table      {options.results / 'table.csv'}  (with statuses)", soft_wrap=True)
-    console.print(
-        f"feedback   {course.root / 'feedback'}/<learner>/<assignment>/<assignment>.html", soft_wrap=True
-    )
-    console.print(f"verdicts   {options.results}/<learner>/<assignment>.json", soft_wrap=True)
-    return 1 if any(map(_is_blocked, verdicts)) else 0
+        found = self._find()
+        for line in found.ignored:
+            console.print(f"[yellow]ignored[/] {escape(line)}")
+        if not found.hand_ins and not asked.watch:
+            return self._nothing()
+        try:
+            self.options.results.mkdir(parents=True, exist_ok=True)
+            log = self.options.results / "grade.log"
+            logging.basicConfig(filename=log, level=logging.WARNING, force=True)
+        except OSError as error:
+            raise Unwritable(error.errno, f"{self.options.results}: {error.strerror}") from error
+        engine = self._engine()
+        if engine is None:
+            return 2
+        with _timed(self.times, "enter the assignments in the gradebook"):
+            gradebook.generate(self.course.root, [a.name for a in self.course.assignments])
+        self.stop.check()
+        return self._follow(engine) if asked.watch else self._grade(found, engine)
 
+    def _grade(self, found: Found, engine: Engine) -> int:
+        what = f"grade {len(found.hand_ins)} hand-ins"
+        with Board(self.console, len(found.hand_ins)) as board, self._session(board) as session:
+            if session.continued:
+                self.console.print("goes on with a run that did not end")
+            with _timed(self.times, what):
+                verdicts = session.grade(found, engine)
+            assignments = [a for a in self.course.assignments if self.asked.assignment in ("", a.name)]
+            self.stop.check()
+            options = replace(self.options, run=session.run)
+            verdicts += grading.absent(self.course, found, assignments, options)
+            self._tables(found, verdicts)
+            session.end()
+        self._show(found, verdicts)
+        return 1 if any(map(is_blocked, verdicts)) else 0
 
-def _device(asked: Literal["auto", "cpu", "cuda"]) -> Device:
-    if asked == "auto":
-        return "cuda" if devices.find() else "cpu"
-    return asked
+    def _follow(self, engine: Engine) -> int:
+        """Until it is stopped: what is handed in is graded as it comes."""
+        assert isinstance(engine, LocalPool)
+        watch = Watch(self.course, student=self.asked.student, assignment=self.asked.assignment)
+        self.console.print(f"watching {self.course.root / 'submitted'}; Ctrl-C ends it", soft_wrap=True)
+
+        def look() -> list[HandIn]:
+            return watch.look()
+
+        with Board(self.console, None) as board, self._session(board) as session:
+            try:
+                session.follow(engine, look)
+            except Stopped:
+                self.console.print("stopped watching; what waits is graded at the next start")
+        return 0
+
+    def _session(self, board: Board) -> Session:
+        def told(event: Event) -> None:
+            self.stop.check()
+            board.told(event)
+
+        return Session(self.course, self.options, board.done, told)
+
+    def _find(self) -> Found:
+        asked = self.asked
+        submitted = self.course.root / "submitted"
+        return handins.find(self.course, submitted, student=asked.student, assignment=asked.assignment)
+
+    def _engine(self) -> Engine | None:
+        """The engine asked for, and a line that says what it works with; None where there is none."""
+        if self.asked.engine == "slurm":
+            try:
+                slurm = importlib.import_module("autograder.engine.slurm")
+            except ImportError:
+                self.console.print("--engine slurm: this version of shardlab cannot use Slurm")
+                return None
+            engine: Engine = slurm.engine(self.course, self.options.results)
+            return engine
+        pool = grading.local(self.options, self.gpus)
+        for line in (pool.in_force(), *(in_force.tell() if self.asked.sandboxed else ())):
+            self.console.print(f"[dim]{escape(line)}[/]", soft_wrap=True)
+        return pool
+
+    def _nothing(self) -> int:
+        asked = self.asked
+        about = " ".join(
+            filter(
+                None,
+                [asked.student and f"by {asked.student}", asked.assignment and f"for {asked.assignment}"],
+            )
+        )
+        where = self.course.root / "submitted"
+        self.console.print(f"nothing is handed in {about}{' ' if about else ''}below {where}", soft_wrap=True)
+        return 2
+
+    def _tables(self, found: Found, verdicts: list[Verdict]) -> None:
+        results = self.options.results
+        names = [a.name for a in self.course.assignments if self.asked.assignment in ("", a.name)]
+        with _timed(self.times, "export"):
+            gradebook.export(self.course.root, results / "grades.csv")
+        (results / "table.csv").write_text(table.text(found.students, names, verdicts), encoding="utf-8")
+
+    def _show(self, found: Found, verdicts: list[Verdict]) -> None:
+        root, results, console = self.course.root, self.options.results, self.console
+        names = [a.name for a in self.course.assignments if self.asked.assignment in ("", a.name)]
+        console.print(table.rich_table(self.course.title, found.students, names, verdicts))
+        for what, seconds in self.times.items():
+            console.print(f"{seconds:6.1f} s  {what}")
+        for line in (
+            f"gradebook  {root / 'gradebook.db'}",
+            f"grades     {results / 'grades.csv'}  (nbgrader's: what waits, or was not handed in, is 0 there)",
+            f"table      {results / 'table.csv'}  (with statuses)",
+            f"feedback   {root / 'feedback'}/<learner>/<assignment>/<assignment>.html",
+            f"verdicts   {results}/<learner>/<assignment>.json",
+        ):
+            console.print(line, soft_wrap=True)
 
 
 @contextlib.contextmanager
-def _stoppable() -> Iterator[None]:
-    """Being told to end (SIGTERM) is the same as Ctrl-C."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _watching(
-    bar: Progress, task: TaskID, found: Found, find: Callable[[], Found]
-) -> Callable[[Callable[[HandIn], Job]], Watch]:
-    """A watch over what is handed in, that lets the bar know of what came."""
-
-    def begin(make: Callable[[HandIn], Job]) -> Watch:
-        def came(hand_in: HandIn) -> Job:
-            bar.update(task, total=(bar.tasks[task].total or 0) + 1)
-            return make(hand_in)
-
-        return Watch(found.hand_ins, lambda: find().hand_ins, came)
-
-    return begin
-
-
-class _timed:
+def _timed(times: dict[str, float], what: str) -> Iterator[None]:
     """Notes how many seconds of wall time a step took."""
-
-    def __init__(self, times: dict[str, float], what: str) -> None:
-        self.times, self.what = times, what
-
-    def __enter__(self) -> None:
-        self.begun = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        self.times[self.what] = time.perf_counter() - self.begun
-
-
-def _progress(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-    )
-
-
-def _show(bar: Progress, task: TaskID, verdict: Verdict) -> None:
-    about = escape(f"{verdict.student} {verdict.assignment}: {table.cell(verdict)}")
-    bar.update(task, advance=1, description=about)
-    if _is_blocked(verdict):
-        told = escape(f"{verdict.student}/{verdict.assignment}: {verdict.reason}")
-        bar.console.print(f"[bold red]blocked[/] {told}")
-
-
-def _is_blocked(verdict: Verdict) -> bool:
-    return verdict.status is Status.BLOCKED or any(p.status is PartStatus.BLOCKED for p in verdict.parts)
+    begun = time.perf_counter()
+    yield
+    times[what] = time.perf_counter() - begun

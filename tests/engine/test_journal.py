@@ -1,4 +1,4 @@
-"""The journal and the spool: what was reported is there after a kill, and half-written things are not."""
+"""The journal says what became of every job, in whatever way the process that wrote it ended."""
 
 from __future__ import annotations
 
@@ -6,93 +6,121 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
-import msgspec
-import nbformat
 import pytest
 
 from autograder.engine.job import Job, Needs
-from autograder.engine.journal import Journal, JournalBusy, JournalError
-from autograder.engine.spool import Spool
-from autograder.verdict import Status, without_score
+from autograder.engine.journal import RUNS_KEPT, Journal, JournalError, State
 
-JOB = Job(
-    id="1", student="ada", assignment="level-0", folder="f", root="r", digest="d", needs=Needs(), run="run-1"
-)
+JOB = Job("0a", "ada", "level-0", "/nowhere", "d", Needs(), True, "r1", "/course")
 
 
-def test_a_run_that_did_not_finish_is_gone_on_with(tmp_path: Path) -> None:
-    with Journal(tmp_path) as journal:
-        assert journal.begin("run-1", "all") == "run-1"
-        journal.note(JOB, "recorded")
-    with Journal(tmp_path) as journal:
-        assert journal.begin("run-2", "only ada") == "run-2"
-        assert journal.begin("run-3", "all") == "run-1"
-        assert journal.state(JOB) == "recorded"
-        assert journal.state(msgspec.structs.replace(JOB, id="another hand-in")) is None
-        journal.finish("run-1")
-        assert journal.begin("run-3", "all") == "run-3"
+def test_a_run_that_did_not_end_is_gone_on_with_by_the_same_selection(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j.db")
+    assert not journal.run("all", "r1").continued
+    journal.note(JOB, State.QUEUED)
+    journal.note(JOB, State.RECORDED)
+    assert not journal.run("ada", "r2").continued
+    journal.close()
+    again = Journal(tmp_path / "j.db")
+    run = again.run("all", "r3")
+    assert run.continued and run.id == "r1" and again.states("r1") == {"0a": State.RECORDED}
+    assert again.state(JOB) is State.RECORDED and again.recorded(JOB)
+    again.end("r1")
+    assert again.run("all", "r4").id == "r4"
+    assert sorted(again.open_runs()) == ["r2", "r4"]
+    again.close()
 
 
-def test_what_was_noted_is_there_after_a_kill(tmp_path: Path, root: Path) -> None:
-    code = f"""
-    import os, signal
-    from pathlib import Path
-    from tests.engine.test_journal import JOB
-    from autograder.engine.journal import Journal
-    journal = Journal(Path({str(tmp_path)!r})).__enter__()
-    journal.begin("run-1", "all")
-    for state in ("queued", "running", "graded"):
-        journal.note(JOB, state)
-    os.kill(os.getpid(), signal.SIGKILL)
-    """
-    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=root, check=False, timeout=60)
-    assert ran.returncode == -signal.SIGKILL
-    with Journal(tmp_path) as journal:
-        assert journal.begin("run-2", "all") == "run-1" and journal.state(JOB) == "graded"
+def test_only_the_latest_runs_that_ended_are_kept(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j.db")
+    for number in range(RUNS_KEPT + 3):
+        run = journal.run("all", f"r{number}")
+        journal.note(Job("0a", "ada", "x", "/", "d", Needs(), True, run.id, "/c"), State.RECORDED)
+        journal.end(run.id)
+    journal.run("all", "last")
+    assert journal.states("r0") == {} and "r0" not in {run for run, _, _ in journal.changes()}
+    assert journal.states(f"r{RUNS_KEPT + 2}") == {"0a": State.RECORDED}
+    journal.close()
 
 
-def test_one_grader_at_a_time(tmp_path: Path) -> None:
-    with Journal(tmp_path), pytest.raises(JournalBusy, match="another grader"), Journal(tmp_path):
-        pass
-    with Journal(tmp_path) as journal:
-        journal.begin("run", "all")
+WRITER = """
+import sys
+from pathlib import Path
+from autograder.engine.job import Job, Needs
+from autograder.engine.journal import Journal, State
+journal = Journal(Path(sys.argv[1]))
+run = journal.run("all", "r1")
+for number in range(100000):
+    job = Job(f"{number}", "ada", "x", "/", "d", Needs(), True, run.id, "/c")
+    for state in (State.QUEUED, State.RUNNING, State.GRADED, State.RECORDED):
+        journal.note(job, state)
+    print(number, flush=True)
+"""
 
 
-def test_a_journal_that_is_no_database_is_set_aside(tmp_path: Path) -> None:
-    (tmp_path / ".journal.db").write_bytes(b"not a database, whatever it was before" * 100)
-    with Journal(tmp_path) as journal:
-        assert journal.begin("run-1", "all") == "run-1"
-    (broken,) = tmp_path.glob(".journal.broken-*")
-    assert broken.read_bytes().startswith(b"not a database")
+def test_what_was_noted_is_there_after_a_kill(tmp_path: Path) -> None:
+    path = tmp_path / "j.db"
+    process = subprocess.Popen([sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    said = [process.stdout.readline() for _ in range(20)]
+    process.send_signal(signal.SIGKILL)
+    said += process.stdout.read().splitlines()
+    process.wait()
+    process.stdout.close()
+    last = int([line for line in said if line.strip()][-1])
+    journal = Journal(path)
+    states = journal.states("r1")
+    assert all(states[str(number)] is State.RECORDED for number in range(last + 1))
+    assert len(states) <= last + 2
+    journal.close()
 
 
-def test_a_journal_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(JournalError, match="cannot be written"), Journal(tmp_path / "file"):
-        pass
-    with Journal(tmp_path) as journal:
-        journal.begin("run-1", "all")
-        journal._book.set_authorizer(lambda *_: sqlite3.SQLITE_DENY)
-        with pytest.raises(JournalError, match="make room"):
-            journal.note(JOB, "queued")
+def test_a_journal_torn_at_its_end_still_has_what_came_before(tmp_path: Path) -> None:
+    """A loss of power leaves half of the last page of the log: what was noted before it is there."""
+    path = tmp_path / "j.db"
+    journal = Journal(path)
+    journal.run("all", "r1")
+    journal.note(JOB, State.QUEUED)
+    log = Path(f"{path}-wal")
+    size = log.stat().st_size
+    journal.note(JOB, State.RUNNING)
+    files = {end: Path(f"{path}{end}").read_bytes() for end in ("", "-wal")}
+    journal.close()
+    torn = tmp_path / "torn.db"
+    for length in (size + 1, size + 1000, len(files["-wal"]) - 1):
+        torn.write_bytes(files[""])
+        Path(f"{torn}-wal").write_bytes(files["-wal"][:length])
+        found = Journal(torn)
+        assert found.states("r1") == {"0a": State.QUEUED} and not found.word
+        found.close()
+        for end in ("", "-wal", "-shm"):
+            Path(f"{torn}{end}").unlink(missing_ok=True)
 
 
-def test_the_spool_gives_back_what_was_put_and_nothing_half(tmp_path: Path) -> None:
-    spool = Spool(tmp_path / "spool")
-    verdict = without_score("ada", "level-0", Status.UNGRADABLE, 6.0, "no notebook")
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# ∇", id="a")])
-    assert spool.take(JOB) is None
-    spool.put(JOB, verdict, notebook)
-    found = spool.take(JOB)
-    assert found == (verdict, notebook)
-    (path,) = spool.folder.iterdir()
-    whole = path.read_bytes()
-    for length in range(0, len(whole), 97):
-        path.write_bytes(whole[:length])
-        assert spool.take(JOB) is None
-    spool.drop(JOB)
-    spool.drop(JOB)
-    assert spool.take(JOB) is None and not list(spool.folder.iterdir())
+def test_a_damaged_journal_is_set_aside_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "j.db"
+    path.write_bytes(b"no database at all, but long enough to be looked at" * 100)
+    journal = Journal(path)
+    assert "was damaged" in journal.word and "graded anew" in journal.word
+    assert not journal.run("all", "r1").continued
+    assert (tmp_path / "j.broken").read_bytes().startswith(b"no database")
+    journal.close()
+
+
+def test_one_that_cannot_be_opened_or_written_is_said_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(JournalError, match="unable to open"):
+        Journal(tmp_path / "not there/j.db")
+    journal = Journal(tmp_path / "j.db")
+    journal.run("all", "r1")
+    other = sqlite3.connect(tmp_path / "j.db")
+    pages = other.execute("pragma page_count").fetchone()[0]
+    other.close()
+    journal._db.execute(f"pragma max_page_count = {pages}")  # as a full disk
+    big = Job("0b", "ada", "x" * 100_000, "/", "d", Needs(), True, "r1", "/c")
+    with pytest.raises(JournalError, match="full"):
+        journal.note(big, State.QUEUED)
+    assert journal.states("r1") == {}
+    journal.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["j.db"]

@@ -16,7 +16,7 @@ from autograder.engine import handins
 from autograder.handin import preflight, source
 from autograder.notebooks import gradebook
 from autograder.notebooks.gradebook import BookkeepingError
-from autograder.report import grading as report
+from autograder.report.progress import Board
 from autograder.verdict import Status, Verdict, read
 from tests.notebooks import tiny
 
@@ -167,8 +167,8 @@ def test_what_a_reason_says_is_no_markup(capsys: pytest.CaptureFixture[str]) -> 
     verdict = Verdict(
         student="a[", assignment="b]", status=Status.BLOCKED, score=None, max_score=1, reason=words
     )
-    with report._progress(Console(width=200)) as bar:
-        report._show(bar, bar.add_task("grading", total=1), verdict)
+    with Board(Console(width=200), 1) as board:
+        board.done(verdict)
     assert words in capsys.readouterr().out
 
 
