@@ -187,6 +187,18 @@ def test_a_hand_grade_is_opened_again_only_when_its_answer_changed(course: Cours
     assert grades["essay-0-3"][1] and grades["ex-0-2"][1]
 
 
+def test_another_answer_waits_for_a_person_however_often_it_is_entered(course: Course) -> None:
+    """Recording is done again after a crash: the second time must not take the old grade for one of this answer."""
+    _grade(course, "ada", essay_0_3="my words")
+    _by_hand(course, "ada", "essay-0-3", 2)
+    for _ in range(3):
+        assert _grade(course, "ada", essay_0_3="other words").score is None
+        assert _grades(course, "ada")["essay-0-3"][1]
+    _by_hand(course, "ada", "essay-0-3", 3)
+    assert _grade(course, "ada", essay_0_3="other words").score == 9
+    assert not _grades(course, "ada")["essay-0-3"][1]
+
+
 def test_a_hand_grade_outlives_a_fault_of_ours(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("the judge stumbled")
