@@ -26,7 +26,8 @@ class Preflight(NotebookExporter):
             return super().from_filename(filename, resources=resources, **more)
         names = resources["nbgrader"]
         with Gradebook(names["db_url"]) as gradebook:
-            reopen(gradebook, names["assignment"], names["student"])
+            # whether a person has graded what stands now decides when the new verdict is entered
+            reopen(gradebook, names["assignment"], names["student"], by_hand=False)
         root = Path(self.root)
         known = source.read(course.load(root).assignment(names["assignment"]).notebook)
         prepared = preflight.prepare(Path(filename).parent, known)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from nbgrader.api import Gradebook, MissingEntry
 
 
-def reopen(gradebook: Gradebook, assignment: str, student: str) -> bool:
+def reopen(gradebook: Gradebook, assignment: str, student: str, *, by_hand: bool = True) -> bool:
     """Takes every automatic score of this submission out of the gradebook: until a new verdict is entered its cells
-    wait for a person. Hand grades stay entered. Returns whether there was such a submission.
+    wait for a person, those graded by hand only with `by_hand`. Hand grades stay entered. Returns whether there was
+    such a submission.
     """
     try:
         submission = gradebook.find_submission(assignment, student)
@@ -16,6 +17,7 @@ def reopen(gradebook: Gradebook, assignment: str, student: str) -> bool:
     for notebook in submission.notebooks:
         for grade in notebook.grades:
             grade.auto_score = None
-            grade.needs_manual_grade = True
+            if by_hand or grade.manual_score is None:
+                grade.needs_manual_grade = True
     gradebook.db.commit()
     return True

@@ -115,6 +115,7 @@ class _Command:
         try:
             self.options.results.mkdir(parents=True, exist_ok=True)
             log = self.options.results / "grade.log"
+            logging.raiseExceptions = False  # a log on a full disk: what is to be said of it is said by us
             logging.basicConfig(filename=log, level=logging.WARNING, force=True)
         except OSError as error:
             raise Unwritable(error.errno, f"{self.options.results}: {error.strerror}") from error
