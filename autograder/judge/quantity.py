@@ -34,8 +34,16 @@ class QuantityPart(PartKey):
             return Judged(1, self.right_words, evidence=evidence)
         ident = self.named(number)
         if ident:
-            return Judged(0, tell.reason(ident), ident, evidence)
+            return Judged(0, self.told(ident, tell), ident, evidence)
         return Judged(0, f"Not right. {self._note(given)}".strip(), evidence=evidence)
+
+    def says(self, ident: str, tell: Tell) -> dict[str, str]:
+        """What is said of a known wrong value, as fields."""
+        return tell.texts(ident)
+
+    def told(self, ident: str, tell: Tell) -> str:
+        """The same in a sentence."""
+        return tell.reason(ident)
 
     def accepts(self, number: Fraction, known: Fraction) -> bool:
         """Whether `number` is the known value, within the tolerance."""
