@@ -253,7 +253,8 @@ def _slots(quiz: Quiz, items: dict[str, Item], file: TomlFile, at: Field) -> tup
     if not 0 < count <= len(chosen):
         raise file.error((*at, "count"), f"{count} items are asked for, {len(chosen)} are there")
     if quiz.draw == "fixed":
-        return tuple((item.id,) for item in chosen[:count])
+        # spread evenly over what there is, so that no topic or form is left out for standing late
+        return tuple((chosen[place * len(chosen) // count].id,) for place in range(count))
     if any(isinstance(item, Essay) for item in chosen):
         raise file.error(
             (*at, "forms"), "an essay is graded by hand, so it is not drawn: name the other forms"

@@ -85,9 +85,14 @@ class Question(Strict, frozen=True, kw_only=True):
         return ()
 
     @property
+    def named_by_answers(self) -> frozenset[str]:
+        """All misconceptions that an answer to this item can show."""
+        return frozenset(reason.misconception for reason in self.reasons if reason.misconception)
+
+    @property
     def named(self) -> frozenset[str]:
-        """All misconceptions an answer to this item can show, and those it is written for."""
-        return frozenset(self.misconceptions) | {r.misconception for r in self.reasons if r.misconception}
+        """All misconceptions an answer can show, and those the item is written for."""
+        return self.named_by_answers | frozenset(self.misconceptions)
 
 
 class TwoTier(Question, frozen=True, kw_only=True, tag_field="form", tag="two-tier"):
@@ -111,6 +116,11 @@ class SpotError(Question, frozen=True, kw_only=True, tag_field="form", tag="spot
     @property
     def reasons(self) -> tuple[Reason, ...]:
         return self.reason
+
+    @property
+    def named_by_answers(self) -> frozenset[str]:
+        steps = (step.misconception for step in self.step if step.misconception)
+        return super().named_by_answers | frozenset(steps)
 
     @property
     def error(self) -> int:
@@ -141,8 +151,8 @@ class Numeric(Question, frozen=True, kw_only=True, tag_field="form", tag="numeri
     wrong: tuple[WrongValue, ...] = ()
 
     @property
-    def named(self) -> frozenset[str]:
-        return frozenset(self.misconceptions) | {value.misconception for value in self.wrong}
+    def named_by_answers(self) -> frozenset[str]:
+        return frozenset(value.misconception for value in self.wrong)
 
 
 class Ordering(Question, frozen=True, kw_only=True, tag_field="form", tag="ordering"):
@@ -152,8 +162,8 @@ class Ordering(Question, frozen=True, kw_only=True, tag_field="form", tag="order
     shown: tuple[int, ...]
 
     @property
-    def named(self) -> frozenset[str]:
-        return frozenset(self.misconceptions) | {s.misconception for s in self.step if s.misconception}
+    def named_by_answers(self) -> frozenset[str]:
+        return frozenset(step.misconception for step in self.step if step.misconception)
 
     @property
     def listed(self) -> tuple[Step, ...]:

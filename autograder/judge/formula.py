@@ -6,6 +6,7 @@ number is exact (`int` or `Fraction`); a decimal point in a formula is read as t
 
 from __future__ import annotations
 
+import ast
 import functools
 import itertools
 import math
@@ -22,7 +23,6 @@ FACES = 12
 UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 2**20, "GiB": 2**30}
 
 _FIELD = re.compile(r"\{\{(.+?)\}\}")
-_DECIMAL = re.compile(r"(?<![\w.])(\d+\.\d+)(?![\w.])")
 
 
 class FormulaProblem(ValueError):
@@ -36,11 +36,33 @@ def _scope() -> dict[str, Any]:
     return {**names, **plain, **UNITS, "Fraction": Fraction, "range": range, "len": len, "__builtins__": {}}
 
 
+class _Exact(ast.NodeTransformer):
+    """Division and decimals without floating point."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Div):
+            return node
+        over = ast.Call(func=ast.Name(id="Fraction", ctx=ast.Load()), args=[node.left], keywords=[])
+        return ast.BinOp(left=over, op=ast.Div(), right=node.right)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if not isinstance(node.value, float):
+            return node
+        text = ast.Constant(value=repr(node.value))
+        return ast.Call(func=ast.Name(id="Fraction", ctx=ast.Load()), args=[text], keywords=[])
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(formula: str) -> Any:
+    tree = _Exact().visit(ast.parse(formula.strip(), "<formula>", "eval"))
+    return compile(ast.fix_missing_locations(tree), "<formula>", "eval")
+
+
 def evaluate(formula: str, names: Mapping[str, int | str] | None = None) -> Any:
     """The value of `formula`, numbers as Fraction. Raises FormulaProblem."""
-    exact = _DECIMAL.sub(lambda match: f"Fraction('{match[1]}')", formula)
     try:
-        made = eval(compile(exact, "<formula>", "eval"), {**_scope(), **(names or {})})
+        made = eval(_compiled(formula), {**_scope(), **(names or {})})
     except Exception as error:  # whatever an author's formula raises is the author's to read
         raise FormulaProblem(f"{formula!r}: {type(error).__name__}: {error}") from error
     if isinstance(made, float):

@@ -103,7 +103,7 @@ def _entries(part: PartKey, tell: Tell) -> Entries:
 def _quantity(part: QuantityPart, tell: Tell) -> Entries:
     entries: Entries = {}
     known: list[tuple[Fraction, dict[str, Any]]] = [(part.right, {"right": part.because})]
-    known += [(value, {"wrong": part.says(ident, tell)}) for value, ident in part.wrong]
+    known += [(value, {"wrong": part.says(value, ident, tell)}) for value, ident in part.wrong]
     for value, says in known:
         given = Value("number", value / part.asked.factor)
         for rounded in buckets(given, "number", part.asked, part.rel):

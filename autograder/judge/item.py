@@ -72,16 +72,15 @@ class BecausePart(ChoicePart):
 
 @dataclass(frozen=True, kw_only=True)
 class ValuePart(QuantityPart):
-    """The number of an item; `words` are the refutations of its known wrong values, by misconception."""
+    """The number of an item; `words` are the refutations of its known wrong values."""
 
-    words: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[Fraction, str] = field(default_factory=dict)
 
-    def says(self, ident: str, tell: Tell) -> dict[str, str]:
-        known = tell.texts(ident)
-        return {**known, "text": self.words.get(ident) or known["text"]}
+    def says(self, value: Fraction, ident: str, tell: Tell) -> dict[str, str]:
+        return {**tell.texts(ident), "text": self.words[value]}
 
-    def told(self, ident: str, tell: Tell) -> str:
-        return own_words(self.says(ident, tell))
+    def told(self, value: Fraction, ident: str, tell: Tell) -> str:
+        return own_words(self.says(value, ident, tell))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +110,7 @@ class OrderPart(PartKey):
         place = {letter: self.right.index(letter) for letter in order}
         pairs = list(itertools.combinations(order, 2))
         held = sum(place[x] < place[y] for x, y in pairs)
-        letter = next(y for x, y in itertools.pairwise(self.right) if order.index(y) < order.index(x))
+        letter = next(x for x, y in pairs if place[x] == place[y] + 1)  # a learner's notebook names the same
         words = f"{held} of {len(pairs)} pairs of steps stand in the right order."
         said = f"{words} {own_words(self.says(letter, tell))}"
         return Judged(max(0.0, (2 * held - len(pairs)) / len(pairs)), said, self.wrong.get(letter), evidence)
@@ -298,7 +297,10 @@ def _value(common: dict[str, Any], item: Numeric, face: int) -> ValuePart:
         right=right,
         rel=item.rel,
         wrong=wrong,
-        words={each.misconception: formula.fill(each.refutation, names) for each in item.wrong},
+        words={
+            value: formula.fill(each.refutation, names)
+            for (value, _), each in zip(wrong, item.wrong, strict=True)
+        },
     )
     check_known(made)
     return made

@@ -50,11 +50,11 @@ def asked(slot: str) -> str | None:
 def _text(slot: str, learner: Any, folder: Path) -> str:
     if not isinstance(learner, str) or not name_of(learner):
         return "Write your user name between quotes into the cell `learner = ...` at the top, run it, then run this."
+    _asked[slot] = learner  # whether or not its text can be shown: it is what the answer will be for
     try:
         known = json.loads((folder / QUESTIONS).read_text(encoding="utf-8"))
         faces = known["slots"][slot]
         text = str(known["questions"][face(learner, f"{known['quiz']}/{slot}", faces)])
     except (OSError, ValueError, KeyError, TypeError, IndexError, ZeroDivisionError):
         return f"`{QUESTIONS}` is missing or damaged: take a fresh copy from the course into this folder."
-    _asked[slot] = learner
     return text
