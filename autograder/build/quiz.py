@@ -20,7 +20,7 @@ from autograder.learner.draw import face as draw_face
 from autograder.quiz import pose
 from autograder.quiz.pose import Posed
 
-__all__ = ["QUESTIONS", "candidates", "exercise_of", "notebook", "questions"]
+__all__ = ["QUESTIONS", "candidates", "exercise_of", "notebook", "questions", "right_answer"]
 
 AUTHOR = "verify"
 """The learner whose questions an instructor notebook answers: `shardlab verify` hands in under this name."""
@@ -151,7 +151,7 @@ def _drawn(number: int, slot: list[Item], assignment: Assignment) -> list[Notebo
 
 def _answered(name: str, posed: Posed, quiz: Quiz, key: str) -> list[NotebookNode]:
     """The learner's cell with its solution, and the check with its key."""
-    right = {**_right(posed), **({"sure": "100"} if quiz.confidence else {})}
+    right = {**right_answer(posed), **({"sure": "100"} if quiz.confidence else {})}
     filled = ", ".join(f"{field}={value}" for field, value in right.items())
     answered = f"### BEGIN SOLUTION\n{name} = answer({filled})\n### END SOLUTION"
     check = f'submit("{name}", {name}={name})\n### BEGIN HIDDEN TESTS\n{key}\n### END HIDDEN TESTS'
@@ -161,7 +161,7 @@ def _answered(name: str, posed: Posed, quiz: Quiz, key: str) -> list[NotebookNod
     ]
 
 
-def _right(posed: Posed) -> dict[str, str]:
+def right_answer(posed: Posed) -> dict[str, str]:
     """The right answer as the arguments of `answer(…)`."""
     first = next((choice.letter for choice in posed.first if choice.right), "")
     because = next((f'"{choice.letter}"' for choice in posed.choices if choice.right), "")

@@ -180,7 +180,7 @@ def test_numeric_with_another_set_of_numbers() -> None:
         (["First.", "Second.", "Third.", "Last."], 1, None),
         ("d b a c", (5 - 1) / 6, "alpha"),
         ("b d c a", (5 - 1) / 6, "beta"),
-        ("c a d b", 0, "alpha"),
+        ("c a d b", 0, "beta"),
         ("b d a", 0, None),
         ("b b a c", 0, None),
         ("b d a z", 0, None),
@@ -312,7 +312,7 @@ def test_what_is_no_answer_is_told_with_the_fields_of_the_form() -> None:
 
 
 def test_every_item_of_the_bank_is_judged_right_and_refuted_wrong(course: Course) -> None:
-    from autograder.build.quiz import _right
+    from autograder.build.quiz import right_answer
     from autograder.judge.item import item_parts
     from autograder.quiz import pose
 
@@ -324,7 +324,7 @@ def test_every_item_of_the_bank_is_judged_right_and_refuted_wrong(course: Course
             posed = pose.pose(item, face)
             key = Key(item.id, 1.0, item_parts(item.id, item, face=face), "")
             scope: dict[str, Any] = {"__builtins__": {}, "True": True, "False": False}
-            right = {name: eval(text, scope) for name, text in _right(posed).items()}
+            right = {name: eval(text, scope) for name, text in right_answer(posed).items()}
             assert {p.fraction for p in _fractions(key, right)} == {1}, posed.id
             for choice in posed.choices:
                 if not choice.right:
