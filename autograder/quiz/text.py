@@ -9,6 +9,7 @@ import html
 import re
 from dataclasses import dataclass
 from typing import Literal
+from xml.etree import ElementTree as ET
 
 from latex2mathml.converter import convert
 
@@ -96,7 +97,9 @@ def mathml(latex: str) -> str:
     if depth:
         raise BadMaths(f"${latex}$: braces do not pair")
     try:
-        made = str(convert(latex))
+        # a bare & is LaTeX's mark of columns; outside of them the converter leaves it as it is
+        made = re.sub(r"&(?!#?\w+;)", "&amp;", str(convert(latex)))
+        ET.fromstring(made)
     except Exception as error:  # the converter has errors of many kinds, all of them about the LaTeX
         raise BadMaths(f"${latex}$: {error!r}") from error
     if unknown := re.search(r"\\[A-Za-z]+", made):

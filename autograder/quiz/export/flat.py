@@ -13,6 +13,7 @@ from typing import Literal
 
 from autograder.item import Item, SpotError
 from autograder.judge.budget import number
+from autograder.quiz.export.xml import clean
 from autograder.quiz.pose import Choice, Posed, Value, all_faces, shown
 from autograder.quiz.text import to_html
 
@@ -87,12 +88,12 @@ def answer_html(answer: Answer, maths: Maths) -> str:
 
 
 def inline(text: str, maths: Maths) -> str:
-    """Markdown as HTML without a line break in it."""
-    return to_html(text, maths).replace("\n", " ").strip()
+    """Markdown as HTML without a line break and without characters that no format can hold."""
+    return to_html(clean(text), maths).replace("\n", " ").strip()
 
 
 def _plain_html(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
+    return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
 
 
 def bank(items: Mapping[str, Item]) -> list[Flat]:

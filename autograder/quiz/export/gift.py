@@ -25,7 +25,11 @@ def cannot(flat: Flat) -> str:
 
 
 def escape(text: str) -> str:
-    """Text with GIFT's control characters escaped and without line breaks."""
+    """HTML with GIFT's control characters escaped and without line breaks. A text that begins as a weight (%50%) or a
+    format ([html]) would be taken for one, so its first character becomes a character reference.
+    """
+    if text[:1] in "%[" and text:
+        text = f"&#{ord(text[0])};{text[1:]}"
     return re.sub(r"[~=#{}:]", r"\\\g<0>", text.replace("\\", "\\\\")).replace("\n", " ")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from autograder.quiz.export.flat import Answer, Flat, body
+from autograder.quiz.export.xml import clean
 from autograder.quiz.text import spans
 
 SUFFIX = "json"
@@ -40,7 +41,7 @@ def _question(flat: Flat) -> dict[str, Any]:
 
 def _answer(answer: Answer, general: str) -> dict[str, Any]:
     said = _text(answer.feedback or (general if answer.right else "Not so."))
-    shown = {"code": answer.text} if answer.code else {"answer": _text(answer.text)}
+    shown = {"code": clean(answer.text)} if answer.code else {"answer": _text(answer.text)}
     return {**shown, "correct": answer.right, "feedback": said}
 
 
@@ -73,7 +74,7 @@ def _text(text: str) -> str:
     safe = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
     marks = {"code": "code", "strong": "strong", "emphasis": "em"}
     made = []
-    for span in spans(text):
+    for span in spans(clean(text)):
         plain = "".join(safe.get(letter, letter) for letter in span.text)
         if span.kind == "math":
             made.append(f"${plain}$")

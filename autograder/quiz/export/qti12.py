@@ -7,6 +7,7 @@ at random. Item ids follow from ours, never from a text.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from fractions import Fraction
 from xml.etree import ElementTree as ET
@@ -61,8 +62,8 @@ def assessment(questions: Sequence[Flat], ident: str, title: str) -> bytes:
 
 def answer_id(flat: Flat, place: int) -> str:
     """The id of an answer: a number, unique in the bank, from the question's id and the answer's place."""
-    letters = "".join(f"{ord(letter):03}" for letter in flat.id)
-    return f"{int(letters) % 10**9 + 1}{place:02}"
+    number = int.from_bytes(hashlib.sha256(flat.id.encode()).digest()[:8]) % 10**12
+    return f"{number + 1}{place:02}"
 
 
 def _item(section: ET.Element, flat: Flat) -> None:
