@@ -169,6 +169,22 @@ def verify(
     raise typer.Exit(run(courses.load(courses.find_root(course)), jobs=jobs, sandboxed=sandbox))
 
 
+@app.command()
+def quiz(
+    topic: Annotated[list[str] | None, typer.Argument(help="Topics of the bank (default: all).")] = None,
+    count: Annotated[int, typer.Option(min=1, help="How many questions.")] = 10,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write a page for the browser in place of asking here.", metavar="FILE"),
+    ] = None,
+    course: CourseOption = None,
+) -> None:
+    """Practise with the question bank; what you miss comes back."""
+    from autograder.report.quizzing import run
+
+    raise typer.Exit(run(courses.load(courses.find_root(course)), topic or [], count, html))
+
+
 exports = typer.Typer(no_args_is_help=True, help="Write parts of the course in the formats of other systems.")
 app.add_typer(exports, name="export")
 
