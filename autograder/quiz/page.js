@@ -27,11 +27,10 @@
 
   function begin() {
     const topic = at("topic").value, level = at("level").value;
-    const pool = [...byItem.keys()].filter(item => {
-      const q = byItem.get(item)[0];
-      return (!topic || q.topic === topic) && (!level || String(q.level) === level);
-    });
-    const due = item => memory[item] && (memory[item].due <= today() || memory[item].version !== byItem.get(item)[0].version);
+    const one = item => byItem.get(item)[0];
+    const pool = [...byItem.keys()].sort((a, b) => one(a).level - one(b).level).filter(item =>
+      (!topic || one(item).topic === topic) && (!level || String(one(item).level) === level));
+    const due = item => memory[item] && (memory[item].due <= today() || memory[item].version !== one(item).version);
     queue = [...pool.filter(due).sort((a, b) => memory[a].due - memory[b].due), ...pool.filter(item => !memory[item])];
     missed = new Set(); asked = 0; right = 0;
     show();
@@ -142,8 +141,10 @@
     const fine = choice.right && counts;
     document.querySelectorAll(`input[name=${name}]`).forEach((input, place) => {
       input.disabled = true;
-      if (choices[place].right) input.closest("label").classList.add("right");
-      else if (input.checked) input.closest("label").classList.add("wrong");
+      const mark = choices[place].right ? ["right", "✓ right"] : input.checked ? ["wrong", "✗ yours"] : null;
+      if (!mark) return;
+      input.closest("label").classList.add(mark[0]);
+      input.closest("label").append(make("span", { class: "mark" }, mark[1]));
     });
     say(fine, choice.right ? (counts ? "" : "But it counts only with the right first answer.") : named(choice));
     return fine;

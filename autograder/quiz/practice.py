@@ -98,7 +98,7 @@ def remember(memory: Memory, path: Path) -> None:
 
 
 class Session:
-    """One sitting: `count` questions of `topics` (empty: all), due ones first, then new ones in the bank's order."""
+    """One sitting: `count` questions of `topics` (empty: all), due ones first, then new ones by level."""
 
     def __init__(
         self,
@@ -124,8 +124,8 @@ class Session:
             if item.use == "practice" and item.form != "essay" and (not wanted or item.topic in wanted)
         ]
         self.due = [item.id for item in sorted(pool, key=self._when) if self._is_due(item)]
-        new = [item.id for item in pool if item.id not in memory.items]
-        self._queue = (self.due + new)[:count]
+        new = sorted((item for item in pool if item.id not in memory.items), key=lambda item: item.level)
+        self._queue = (self.due + [item.id for item in new])[:count]
         self._missed: set[str] = set()
         self.asked = 0
         self.right = 0

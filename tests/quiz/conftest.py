@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,10 @@ from autograder.quiz.export.flat import Flat, bank
 
 CACHE = Path(__file__).resolve().parents[2] / ".cache"
 """Where `.ci/run` puts what other systems parse with. Nothing of it is committed."""
+
+
+SHOTS = os.environ.get("SHARDLAB_SHOTS")
+"""A folder for screenshots, to look at."""
 
 
 def needed(what: str, how: str) -> None:
@@ -60,3 +66,15 @@ def chromium() -> str:
         needed("chromium", "apt-get install chromium")
     assert found
     return found
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Any]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        needed("playwright", "pip install 'shardlab[quiztest]'")
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield made
+        made.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +12,7 @@ import pytest
 
 from autograder.content import Course
 from autograder.quiz import page
-from quiz.conftest import needed
-
-SHOTS = os.environ.get("SHARDLAB_SHOTS")
-"""A folder for screenshots, to look at."""
+from quiz.conftest import SHOTS
 
 
 @pytest.fixture(scope="module")
@@ -24,18 +20,6 @@ def written(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "practice.html"
     assert page.write(course, path) == len(course.items)
     return path
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Any]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        needed("playwright", "pip install 'shardlab[quiztest]'")
-    with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield made
-        made.close()
 
 
 @pytest.fixture

@@ -40,7 +40,8 @@ def _question(flat: Flat) -> dict[str, Any]:
 
 
 def _answer(answer: Answer, general: str) -> dict[str, Any]:
-    said = _text(answer.feedback or (general if answer.right else "Not so."))
+    # an answer without anything to say breaks the script
+    said = _text(answer.feedback) or (_text(general) or "Right." if answer.right else "Not so.")
     shown = {"code": clean(answer.text)} if answer.code else {"answer": _text(answer.text)}
     return {**shown, "correct": answer.right, "feedback": said}
 
