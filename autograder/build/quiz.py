@@ -20,7 +20,7 @@ from autograder.learner.draw import face as draw_face
 from autograder.quiz import pose
 from autograder.quiz.pose import Posed
 
-__all__ = ["QUESTIONS", "candidates", "exercise_of", "notebook", "questions", "right_answer"]
+__all__ = ["QUESTIONS", "answers_for", "candidates", "exercise_of", "notebook", "questions", "right_answer"]
 
 AUTHOR = "verify"
 """The learner whose questions an instructor notebook answers: `shardlab verify` hands in under this name."""
@@ -68,7 +68,11 @@ def notebook(course: Course, assignment: Assignment) -> NotebookNode:
     else:
         cells.append(code("from autograder import answer, submit", **metadata("locked", "setup")))
     for number, slot in enumerate(slots, 1):
-        cells += _drawn(number, slot, assignment) if quiz.draw == "learner" else _fixed(number, slot[0], quiz)
+        cells += (
+            _drawn(course, number, slot, assignment)
+            if quiz.draw == "learner"
+            else _fixed(number, slot[0], quiz)
+        )
     return assemble(cells, assignment.name)
 
 
@@ -86,6 +90,23 @@ def questions(course: Course, assignment: Assignment) -> bytes | None:
                 texts[f"{name}#{face}"] = pose.markdown(pose.pose(item, face))
     whole = {"schema": 1, "quiz": assignment.name, "slots": slots, "questions": texts}
     return msgspec.json.format(msgspec.json.encode(whole), indent=1) + b"\n"
+
+
+def answers_for(course: Course, assignment: Assignment, learner: str) -> dict[str, str]:
+    """The right text of every answer cell of a drawn quiz for `learner`, by what the cell answers (learner, s1 …)."""
+    made = {"learner": f'learner = "{learner}"'}
+    for number, slot in enumerate(assignment.slots, 1):
+        name = _slot(number)
+        posed = _posed_for(
+            course, [course.items[ident] for ident in slot], f"{assignment.name}/{name}", learner
+        )
+        made[name] = f"{name} = {_answer(posed, _quiz(assignment))}"
+    return made
+
+
+def _posed_for(course: Course, slot: list[Item], where: str, learner: str) -> Posed:
+    ident, _, face = draw_face(learner, where, candidates(slot)).partition("#")
+    return pose.pose(course.items[ident], int(face))
 
 
 def candidates(items: list[Item]) -> list[list[str]]:
@@ -134,12 +155,11 @@ def _fixed(number: int, item: Item, quiz: Quiz) -> list[NotebookNode]:
     return [asked, *_answered(item.id, posed, quiz, key)]
 
 
-def _drawn(number: int, slot: list[Item], assignment: Assignment) -> list[NotebookNode]:
+def _drawn(course: Course, number: int, slot: list[Item], assignment: Assignment) -> list[NotebookNode]:
     quiz, name = _quiz(assignment), _slot(number)
     where = f"{assignment.name}/{name}"
     among = candidates(slot)
-    ident, _, face = draw_face(AUTHOR, where, among).partition("#")
-    posed = pose.pose(next(item for item in slot if item.id == ident), int(face))
+    posed = _posed_for(course, slot, where, AUTHOR)
     sure = ", confidence=True" if quiz.confidence else ""
     key = f'expect.drawn("{name}", where="{where}", among={json.dumps(among)}{sure})'
     return [
@@ -151,14 +171,17 @@ def _drawn(number: int, slot: list[Item], assignment: Assignment) -> list[Notebo
 
 def _answered(name: str, posed: Posed, quiz: Quiz, key: str) -> list[NotebookNode]:
     """The learner's cell with its solution, and the check with its key."""
-    right = {**right_answer(posed), **({"sure": "100"} if quiz.confidence else {})}
-    filled = ", ".join(f"{field}={value}" for field, value in right.items())
-    answered = f"### BEGIN SOLUTION\n{name} = answer({filled})\n### END SOLUTION"
+    answered = f"### BEGIN SOLUTION\n{name} = {_answer(posed, quiz)}\n### END SOLUTION"
     check = f'submit("{name}", {name}={name})\n### BEGIN HIDDEN TESTS\n{key}\n### END HIDDEN TESTS'
     return [
         code(answered, **metadata("answer", name)),
         code(check, **metadata("check", name, quiz.points)),
     ]
+
+
+def _answer(posed: Posed, quiz: Quiz) -> str:
+    right = {**right_answer(posed), **({"sure": "100"} if quiz.confidence else {})}
+    return "answer(" + ", ".join(f"{field}={value}" for field, value in right.items()) + ")"
 
 
 def right_answer(posed: Posed) -> dict[str, str]:

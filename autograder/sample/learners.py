@@ -191,12 +191,13 @@ def _nothing_but_an_empty_folder(hand_in: HandIn) -> None:
 
 
 _LAB = "lab-ring_collectives"
+_QUIZZES = [f"quiz-{number}" for number in range(1, 6)]
 
 LEARNERS: tuple[Learner, ...] = (
     Learner(
         "ada",
         "has everything right",
-        {"level-1": solved, "level-2": solved, "quiz-1": solved, _LAB: _lab_solved},
+        {**dict.fromkeys(["level-1", "level-2", *_QUIZZES], solved), _LAB: _lab_solved},
     ),
     Learner(
         "ben",
