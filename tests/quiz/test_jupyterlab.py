@@ -139,7 +139,7 @@ def test_a_fixed_quiz_untouched_wrong_and_right(tab: Any, server: str, course: C
         (
             'q001 = answer(claim=True, because="Eight copies of the state, one on each GPU, become a single one '
             'cut into eight parts.")',
-            "16PN",
+            "here 8 copies against one",
         ),
     ):
         tab.keyboard.press("Escape")
