@@ -11,7 +11,9 @@ import pytest
 from autograder import course as courses
 from autograder.build.verify import checks
 from autograder.content import Course
+from autograder.item import TwoTier
 from autograder.quiz import lint
+from autograder.report.verifying import bank_figures
 
 HEAD = """\
 title = "tiny"
@@ -241,3 +243,12 @@ def test_verify_runs_it(bank: Path, course: Course, content: Path) -> None:
     shutil.rmtree(labs)
     (check,) = [check for check in checks(courses.load(content)) if check.name == "question bank"]
     assert any("one-idea" in line for line in check.run())
+
+
+def test_verify_tells_what_the_bank_is_made_of(course: Course) -> None:
+    said = "\n".join(bank_figures(course))
+    claims = [item for item in course.items.values() if isinstance(item, TwoTier)]
+    assert f"{len(course.items)} items" in said
+    assert f"{sum(item.key for item in claims)} of {len(claims)} claims true" in said
+    for item in course.items.values():
+        assert item.form in said and item.topic in said
