@@ -169,6 +169,39 @@ def verify(
     raise typer.Exit(run(courses.load(courses.find_root(course)), jobs=jobs, sandboxed=sandbox))
 
 
+@app.command()
+def quiz(
+    topic: Annotated[list[str] | None, typer.Argument(help="Topics of the bank (default: all).")] = None,
+    count: Annotated[int, typer.Option(min=1, help="How many questions.")] = 10,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write a page for the browser in place of asking here.", metavar="FILE"),
+    ] = None,
+    course: CourseOption = None,
+) -> None:
+    """Practise with the question bank; what you miss comes back."""
+    from autograder.report.quizzing import run
+
+    raise typer.Exit(run(courses.load(courses.find_root(course)), topic or [], count, html))
+
+
+exports = typer.Typer(no_args_is_help=True, help="Write parts of the course in the formats of other systems.")
+app.add_typer(exports, name="export")
+
+
+@exports.command("quiz")
+def export_quiz(
+    form: Annotated[str, typer.Option("--format", help="moodle, gift, qti12, qti21, jupyterquiz or anki.")],
+    out: Annotated[Path | None, typer.Option("--out", help="The file to write.", metavar="FILE")] = None,
+    topic: Annotated[list[str] | None, typer.Option(help="Only this topic; may be given again.")] = None,
+    course: CourseOption = None,
+) -> None:
+    """Write the question bank for Moodle, Canvas, Anki and others."""
+    from autograder.report.exporting import run
+
+    raise typer.Exit(run(courses.load(courses.find_root(course)), form, out, topic or []))
+
+
 def main() -> None:
     """The console script. A wrong course or option is told in a sentence, exit code 2; so is a machine that makes no
     sandbox, exit code 1.

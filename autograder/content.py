@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from autograder.item import Item, Question, Strict
 from autograder.tomlfile import ContentError
 
-
-class Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of a content file: unknown fields are errors."""
+__all__ = ["Assignment", "BankFile", "Course", "Item", "Lab", "Misconception", "Question", "Quiz", "Strict"]
 
 
 class Limits(Strict, frozen=True):
@@ -34,11 +33,22 @@ class Engine(Strict, frozen=True):
 
 
 class Quiz(Strict, frozen=True):
-    """A quiz notebook made from the bank: all items of `topics`, `points` points an item."""
+    """A quiz notebook made from the bank: items of `topics` and `forms` (empty: all forms), `points` points an item.
+
+    `count` items (0: all of them) fill as many slots. `draw` says with what: "fixed" gives all learners the same
+    items, "learner" draws for each learner from the items that compete for a slot. `items` names them outright.
+    `confidence` asks how sure one is. A quiz of `use` "graded" holds graded items alone, and answers "recorded".
+    """
 
     name: str
     title: str
-    topics: tuple[str, ...]
+    topics: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    count: int = 0
+    draw: Literal["fixed", "learner"] = "fixed"
+    confidence: bool = False
+    use: Literal["practice", "graded"] = "practice"
     points: float = 2.0
 
 
@@ -67,39 +77,6 @@ class MisconceptionFile(Strict, frozen=True):
     misconception: tuple[Misconception, ...]
 
 
-class Reason(Strict, frozen=True):
-    """One *because* of a two-tier item; a wrong one has its refutation and the misconception it shows."""
-
-    text: str
-    right: bool = False
-    misconception: str | None = None
-    refutation: str = ""
-
-
-class Item(Strict, frozen=True):
-    """One question of the bank. `key` is the truth of `statement`. Ids are stable and never reused."""
-
-    id: str
-    version: int
-    form: Literal["two-tier"]
-    level: int
-    regime: str
-    statement: str
-    key: bool
-    explanation: str
-    reason: tuple[Reason, ...]
-    topic: str = ""
-    use: Literal["practice", "graded"] = "practice"
-    misconceptions: tuple[str, ...] = ()
-    source: str = ""
-    tags: tuple[str, ...] = ()
-
-    @property
-    def reasons(self) -> tuple[Reason, ...]:
-        """The reasons in the order learners see them, lettered a, b, c …"""
-        return self.reason
-
-
 class BankFile(Strict, frozen=True):
     """One topic of the quizbank."""
 
@@ -118,7 +95,7 @@ class Case(Strict, frozen=True):
 
     world: int
     use: Literal["learner", "hidden"] = "hidden"
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = msgspec.field(default_factory=dict)
     calls: tuple[str, ...] = ()
     hold: bool = False
     scramble: bool = False
@@ -209,7 +186,12 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     release: Path
     lab: str | None = None
     quiz: Quiz | None = None
-    items: tuple[str, ...] = ()
+    slots: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The ids of all items of a quiz: one a slot where they are fixed, else all that compete for one."""
+        return tuple(name for slot in self.slots for name in slot)
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True):

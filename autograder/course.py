@@ -23,7 +23,9 @@ from autograder.content import (
     LabFile,
     Misconception,
     MisconceptionFile,
+    Quiz,
 )
+from autograder.item import FORMS, Essay, Numeric, Ordering, Question, SpotError, Step
 from autograder.tomlfile import ContentError, Field, TomlFile
 
 __all__ = ["Assignment", "ContentError", "Course", "Item", "Lab", "Misconception", "find_root", "load"]
@@ -110,16 +112,56 @@ def _bank(folder: Path, known: dict[str, Misconception]) -> dict[str, Item]:
             at = ("item", index)
             if item.id in items:
                 raise file.error((*at, "id"), f"{item.id!r} is taken; ids are never reused")
-            if sum(reason.right for reason in item.reason) != 1:
-                raise file.error((*at, "reason"), "exactly one reason is right")
-            for number, reason in enumerate(item.reason):
-                if not reason.right and not reason.refutation.strip():
-                    raise file.error((*at, "reason", number), "a wrong reason needs its refutation")
-                _known(reason.misconception, known, file, (*at, "reason", number, "misconception"))
-            for name in item.misconceptions:
-                _known(name, known, file, (*at, "misconceptions"))
+            _check_item(item, known, file, at)
             items[item.id] = msgspec.structs.replace(item, topic=bank.topic)
     return items
+
+
+def _check_item(item: Question, known: dict[str, Misconception], file: TomlFile, at: Field) -> None:
+    """What an item must have to be asked at all; what makes it a good one is `quiz/lint.py`'s."""
+    if not isinstance(item, Numeric | Ordering | Essay):
+        _check_reasons(item, known, file, at)
+    if isinstance(item, SpotError):
+        if sum(step.wrong for step in item.step) != 1:
+            raise file.error((*at, "step"), "exactly one step is wrong")
+        _check_steps(item.step, known, file, at, needs=lambda step: not step.wrong)
+    if isinstance(item, Ordering):
+        if sorted(item.shown) != list(range(1, len(item.step) + 1)) or len(item.step) < 3:
+            raise file.error(
+                (*at, "shown"), "three steps or more, and `shown` names each of them once, from 1"
+            )
+        _check_steps(item.step, known, file, at, needs=lambda step: step is not item.step[0])
+    if isinstance(item, Numeric):
+        for number, wrong in enumerate(item.wrong):
+            if not wrong.refutation.strip():
+                raise file.error((*at, "wrong", number), "a wrong value needs its refutation")
+            _known(wrong.misconception, known, file, (*at, "wrong", number, "misconception"))
+    if isinstance(item, Essay) and not math.isclose(math.fsum(mark.share for mark in item.rubric), 1):
+        raise file.error((*at, "rubric"), "the shares of a rubric add up to 1")
+    for name in item.misconceptions:
+        _known(name, known, file, (*at, "misconceptions"))
+
+
+def _check_reasons(item: Question, known: dict[str, Misconception], file: TomlFile, at: Field) -> None:
+    if sum(reason.right for reason in item.reasons) != 1:
+        raise file.error((*at, "reason"), "exactly one reason is right")
+    for number, reason in enumerate(item.reasons):
+        if not reason.right and not reason.refutation.strip():
+            raise file.error((*at, "reason", number), "a wrong reason needs its refutation")
+        _known(reason.misconception, known, file, (*at, "reason", number, "misconception"))
+
+
+def _check_steps(
+    steps: tuple[Step, ...],
+    known: dict[str, Misconception],
+    file: TomlFile,
+    at: Field,
+    needs: Callable[[Step], bool],
+) -> None:
+    for number, step in enumerate(steps):
+        if needs(step) and not step.refutation.strip():
+            raise file.error((*at, "step", number), "this step needs what is said to who gets it wrong")
+        _known(step.misconception, known, file, (*at, "step", number, "misconception"))
 
 
 def _known(name: str | None, known: dict[str, Misconception], file: TomlFile, field: Field) -> None:
@@ -179,16 +221,60 @@ def _notebooks(root: Path) -> list[Assignment]:
 def _quizzes(root: Path, head: CourseFile, items: dict[str, Item], file: TomlFile) -> list[Assignment]:
     found = []
     for index, quiz in enumerate(head.quiz):
-        chosen = tuple(item.id for item in items.values() if item.topic in quiz.topics)
-        if not (math.isfinite(quiz.points) and quiz.points > 0):
-            raise file.error(("quiz", index, "points"), "an item is worth more than 0 points")
-        if not chosen:
-            raise file.error(
-                ("quiz", index, "topics"), f"no item of the bank has a topic of {list(quiz.topics)}"
-            )
         made = _assignment(root, quiz.name, "quiz", quiz.title, root / "course.toml")
-        found.append(msgspec.structs.replace(made, quiz=quiz, items=chosen))
+        found.append(
+            msgspec.structs.replace(made, quiz=quiz, slots=_slots(quiz, items, file, ("quiz", index)))
+        )
     return found
+
+
+def _slots(quiz: Quiz, items: dict[str, Item], file: TomlFile, at: Field) -> tuple[tuple[str, ...], ...]:
+    """What may stand in each slot of a quiz. Items that compete for a slot have one form, so that it is answered in
+    one way, and no item competes for two.
+    """
+    if not (math.isfinite(quiz.points) and quiz.points > 0):
+        raise file.error((*at, "points"), "an item is worth more than 0 points")
+    for number, form in enumerate(quiz.forms):
+        if form not in FORMS:
+            raise file.error((*at, "forms", number), f"no form {form!r}; there are {', '.join(FORMS)}")
+    for number, name in enumerate(quiz.items):
+        if name not in items:
+            raise file.error((*at, "items", number), f"no item {name!r} in the bank")
+    chosen = [
+        item
+        for item in (map(items.__getitem__, quiz.items) if quiz.items else items.values())
+        if quiz.items or (item.topic in quiz.topics and item.form in (quiz.forms or FORMS))
+        if item.use == quiz.use
+    ]
+    if not chosen:
+        of = f"a topic of {list(quiz.topics)}, a form of {list(quiz.forms or FORMS)}"
+        raise file.error((*at, "topics"), f"no {quiz.use} item of the bank has {of}")
+    count = quiz.count or len(chosen)
+    if not 0 < count <= len(chosen):
+        raise file.error((*at, "count"), f"{count} items are asked for, {len(chosen)} are there")
+    if quiz.draw == "fixed":
+        # spread evenly over what there is, so that no topic or form is left out for standing late
+        return tuple((chosen[place * len(chosen) // count].id,) for place in range(count))
+    if any(isinstance(item, Essay) for item in chosen):
+        raise file.error(
+            (*at, "forms"), "an essay is graded by hand, so it is not drawn: name the other forms"
+        )
+    return _dealt(chosen, count)
+
+
+def _dealt(chosen: list[Item], count: int) -> tuple[tuple[str, ...], ...]:
+    """`count` slots that share out all of `chosen`, each with items of one form; larger forms get more slots."""
+    by_form: dict[str, list[str]] = {}
+    for item in chosen:
+        by_form.setdefault(item.form, []).append(item.id)
+    slots = dict.fromkeys(by_form, 0)
+    for _ in range(count):
+        # the form with the most items for each slot it would then have
+        form = max(by_form, key=lambda name: len(by_form[name]) / (slots[name] + 1))
+        slots[form] += 1
+    return tuple(
+        tuple(names[place :: slots[form]]) for form, names in by_form.items() for place in range(slots[form])
+    )
 
 
 def _lab_assignment(root: Path, lab: Lab) -> Assignment:

@@ -2,7 +2,8 @@
 
 A region between `### BEGIN SOLUTION` and `### END SOLUTION` is answered by the learner. Inside a function (the marker
 is indented) it becomes `raise NotImplementedError()`, so that unsolved never looks like wrong. At top level each name
-it assigns becomes `name = ...`, with the trailing comment of the line kept, so that Run All reaches the end.
+it assigns becomes `name = ...` (or `name = answer(claim=..., …)` for an item of a quiz), with the trailing comment of
+the line kept, so that Run All reaches the end.
 """
 
 from __future__ import annotations
@@ -59,9 +60,17 @@ def _unassigned(region: list[str], begun: int) -> list[str]:
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         names = [target.id for target in targets if isinstance(target, ast.Name)]
         comment = comments.get(statement.end_lineno or 0, "")
-        stub += [f"{name} = ...  {comment}".rstrip() for name in names]
+        value = _asking(statement.value) if isinstance(statement, ast.Assign) else "..."
+        stub += [f"{name} = {value}  {comment}".rstrip() for name in names]
     if not stub:
         raise ValueError(
             f"line {begun}: a top-level solution region assigns no name, so its stub would be empty"
         )
     return stub
+
+
+def _asking(value: ast.expr) -> str:
+    """`answer(claim=..., because=...)` for an answer to an item of a quiz, `...` for everything else."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "answer":
+        return "answer(" + ", ".join(f"{word.arg}=..." for word in value.keywords if word.arg) + ")"
+    return "..."

@@ -43,7 +43,8 @@ def graded(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
     """The sample class as `make grade` leaves it."""
     folder = tmp_path_factory.mktemp("graded") / "sample-class"
     command = [sys.executable, "-c", AND_WHAT_IS_LEFT, BIN / "shardlab", "grade", "--sample", folder]
-    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    wide = {**os.environ, "COLUMNS": "240"}
+    ran = subprocess.run(command, cwd=root, env=wide, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (folder / "said.txt").write_text(ran.stdout)
     yield folder

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
-import msgspec
 from nbformat import NotebookNode
 
-from autograder.build import lab, quiz, source
+from autograder.build import instant, lab, quiz, source
 from autograder.content import Assignment, Course
 from autograder.engine.notebook import keys as judged_keys
 from autograder.handin.source import parse
-from autograder.judge.instant import instant_record
 from autograder.judge.key import Key, KeyProblem
 from autograder.learner.instant import COST
 from autograder.notebooks.gradebook import generate
@@ -75,23 +69,12 @@ def _instructor(
     if assignment.kind == "lab":
         files[f"{folder}/lab.py"] = made[f"gpu_labs/{assignment.lab}/lab.py"]
     else:
-        files[f"{folder}/{INSTANT}"] = _instant(course, assignment, notebook, cost)
+        files[f"{folder}/{INSTANT}"] = instant.instant(
+            course, assignment, keys(course, assignment, notebook), cost
+        )
+    if assignment.kind == "quiz" and (asked := quiz.questions(course, assignment)) is not None:
+        files[f"{folder}/{quiz.QUESTIONS}"] = asked
     return files
-
-
-def _instant(course: Course, assignment: Assignment, notebook: NotebookNode, cost: int) -> bytes:
-    def record(key: Key) -> dict[str, Any]:
-        # The salt is no secret; it only has to differ between exercises. Nothing of the key goes into it: a hash of
-        # the key in the open would let whoever guesses a key test the guess without paying for scrypt.
-        salt = hashlib.sha256(f"{assignment.name}/{key.exercise}".encode()).digest()[:16]
-        return instant_record(key, salt, misconceptions=course.misconceptions, cost=cost)
-
-    found = keys(course, assignment, notebook)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:  # scrypt, nearly all of the work, runs without the GIL
-        records = list(pool.map(record, found))
-    exercises = {key.exercise: made for key, made in zip(found, records, strict=True)}
-    whole = {"schema": 1, "assignment": assignment.name, "exercises": exercises}
-    return msgspec.json.format(msgspec.json.encode(whole), indent=1) + b"\n"
 
 
 def _released(course: Course, made: dict[str, bytes]) -> dict[str, bytes]:

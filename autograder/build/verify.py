@@ -16,6 +16,7 @@ from autograder.build import attempts
 from autograder.content import Assignment, Course, Lab
 from autograder.engine.lab import grade_lab
 from autograder.engine.notebook import grade_notebook
+from autograder.quiz import lint
 from autograder.verdict import PartStatus, Status, Verdict
 
 
@@ -30,6 +31,8 @@ class Check:
 def checks(course: Course, *, sandboxed: bool = True) -> list[Check]:
     """All checks of a course, or of none where it has no content (a failure for who asked)."""
     found: list[Check] = []
+    if course.assignments or course.items:
+        found.append(Check("question bank", lambda: [str(finding) for finding in lint.lint(course)]))
     for assignment in course.assignments:
         if assignment.kind == "lab":
             found += _lab(course, course.labs[assignment.lab or ""], sandboxed)

@@ -80,8 +80,10 @@ def blocked(assignment: Assignment, student: str, known: Source | None, why: str
     return verdict, preflight.placeholder(known, why).notebook if known else preflight.nothing()
 
 
-def keys(course: Course, known: Source, where: str = "") -> dict[str, Key]:
-    """The keys of all check cells by grade id; `where` says in errors what they were read from. Raises KeyProblem."""
+def keys(course: Course, known: Source, where: str = "", learner: str = "") -> dict[str, Key]:
+    """The keys of all check cells by grade id, for the hand-in of `learner`; `where` says in errors what they were read
+    from. Raises KeyProblem.
+    """
     return {
         cell.grade_id: load_key(
             exercise=cell.exercise,
@@ -89,6 +91,7 @@ def keys(course: Course, known: Source, where: str = "") -> dict[str, Key]:
             region_text=cell.hidden,
             course=course,
             where=f"{where or known.name}: {cell.grade_id}",
+            learner=learner,
         )
         for cell in known.cells.values()
         if cell.kind == "check"
@@ -169,7 +172,7 @@ def _grade(
     prepared = preflight.prepare(folder, known)
     if prepared.problem:
         return unread(assignment, student, known, prepared), prepared.notebook
-    all_keys = keys(course, known)
+    all_keys = keys(course, known, learner=student)
     with tempfile.TemporaryDirectory(prefix="shardlab-files-") as name:
         notes = preflight.copy_files(folder, Path(name))
         with Cells(Path(name), course.limits, sandboxed, seed) as cells:

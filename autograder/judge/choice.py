@@ -1,4 +1,4 @@
-"""Judges choices: one option, several options, and the two tiers of an item (claim, then reason)."""
+"""Judges choices: one option, or several options. The tiers of items are in `item.py`."""
 
 from __future__ import annotations
 
@@ -10,30 +10,44 @@ from autograder.judge.heard import Heard
 from autograder.judge.part import Judged, PartKey, Tell
 from autograder.learner import choices
 from autograder.learner.choices import Option
-from autograder.learner.values import MISSING, NotReadable
-
-LETTERS = "abcdefgh"
+from autograder.learner.values import NotReadable
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChoicePart(PartKey):
-    """One option of `among` is right; `wrong` maps options to misconceptions. Options by their text."""
+    """One option of `among` is right; `wrong` maps options to misconceptions. Options by their text. `texts` says what
+    stands behind a letter; `refutations` are an option's own words, said in place of its misconception's.
+    """
 
     among: tuple[Option, ...]
     right: str
     wrong: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    refutations: Mapping[str, str] = field(default_factory=dict)
 
     def judge(self, heard: Heard, seed: bytes, tell: Tell) -> Judged:
         given = heard.answers[self.name]
         evidence = {"expected": self.right, "given": str(given)}
         try:
-            option = choices.one(given, self.among)
+            option = choices.one(given, self.among, self.texts)
         except NotReadable as problem:
             return Judged(0, f"{problem}.", evidence=evidence)
         if option == self.right:
-            return Judged(1, self.right_words, evidence=evidence)
+            return self.when_right(heard, evidence)
         ident = self.wrong.get(option)
+        if option in self.refutations:
+            return Judged(0, own_words(self.says(option, tell)), ident, evidence)
         return Judged(0, tell.reason(ident) if ident else "Not right.", ident, evidence)
+
+    def when_right(self, heard: Heard, evidence: dict[str, Any]) -> Judged:
+        """The word on the right option."""
+        return Judged(1, self.right_words, evidence=evidence)
+
+    def says(self, option: str, tell: Tell) -> dict[str, str]:
+        """What is said of a wrong option: its own refutation, under the misconception's name."""
+        ident = self.wrong.get(option)
+        known = tell.texts(ident) if ident else {"name": "", "text": "", "see": ""}
+        return {**known, "text": self.refutations.get(option) or known["text"]}
 
     def decides(self) -> Any:
         return ["choice", [str(o) for o in self.among], self.right, sorted(self.wrong.items())]
@@ -71,84 +85,6 @@ class ChoicesPart(PartKey):
         return ["choices", [str(o) for o in self.among], sorted(self.right), sorted(self.wrong.items())]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClaimPart(ChoicePart):
-    """The claim of an item, True or False; `item` is what the learner's variable is called."""
-
-    item: str
-    use: str = "practice"
-
-
-@dataclass(frozen=True, kw_only=True)
-class BecausePart(ChoicePart):
-    """The reason of an item, by letter. It counts only with the right claim. `refutations` by letter."""
-
-    item: str
-    claim: str
-    claim_right: str
-    use: str = "practice"
-    refutations: Mapping[str, str] = field(default_factory=dict)
-
-    def judge(self, heard: Heard, seed: bytes, tell: Tell) -> Judged:
-        given = heard.answers[self.name]
-        evidence = {"expected": self.right, "given": str(given)}
-        try:
-            letter = choices.one(given, self.among)
-        except NotReadable as problem:
-            return Judged(0, f"{problem}.", evidence=evidence)
-        if letter != self.right:
-            said = self.says(letter, tell)["wrong"]
-            named = [f"“{said['name']}”."] if said["name"] else []
-            reason = " ".join([*named, said["text"] or "Not the reason."])
-            return Judged(0, reason, self.wrong.get(letter), evidence)
-        if not self._claim_holds(heard):
-            return Judged(0, NEEDS_CLAIM, evidence=evidence)
-        return Judged(1, self.right_words, evidence=evidence)
-
-    def says(self, letter: str, tell: Tell) -> dict[str, dict[str, str]]:
-        """What is said of a wrong reason: its own refutation, under the misconception's name."""
-        ident = self.wrong.get(letter)
-        known = tell.texts(ident) if ident else {"name": "", "text": "", "see": ""}
-        return {"wrong": {**known, "text": self.refutations.get(letter) or known["text"]}}
-
-    def _claim_holds(self, heard: Heard) -> bool:
-        try:
-            return choices.one(heard.answers.get(self.claim, MISSING), (True, False)) == self.claim_right
-        except NotReadable:
-            return False
-
-    def decides(self) -> Any:
-        return [*super().decides(), "because", self.claim, self.claim_right]
-
-
-NEEDS_CLAIM = "A reason counts only with the right claim."
-
-
-def item_parts(exercise: str, item: Any, weight: float = 1.0) -> tuple[ClaimPart, BecausePart]:
-    """The two parts of a two-tier item of the bank. Letters follow the order of `item.reasons`. Raises ValueError."""
-    reasons = tuple(item.reasons)
-    if not 2 <= len(reasons) <= len(LETTERS) or sum(bool(r.right) for r in reasons) != 1:
-        raise ValueError(f"item {item.id}: wants 2 to {len(LETTERS)} reasons, exactly one of them right")
-    letters = dict(zip(LETTERS, reasons, strict=False))
-    prefix = "" if item.id == exercise else f"{item.id}/"
-    common: dict[str, Any] = {"exercise": exercise, "weight": weight / 2, "because": item.explanation}
-    common |= {"item": item.id, "use": item.use}
-    claim = ClaimPart(
-        name=f"{item.id}/claim",
-        id=f"{exercise}/{prefix}claim",
-        among=(True, False),
-        right=str(bool(item.key)),
-        **common,
-    )
-    reason = BecausePart(
-        name=f"{item.id}/because",
-        id=f"{exercise}/{prefix}because",
-        among=tuple(letters),
-        right=next(letter for letter, r in letters.items() if r.right),
-        wrong={letter: r.misconception for letter, r in letters.items() if not r.right and r.misconception},
-        refutations={letter: r.refutation for letter, r in letters.items() if not r.right},
-        claim=claim.name,
-        claim_right=claim.right,
-        **common,
-    )
-    return claim, reason
+def own_words(said: Mapping[str, str]) -> str:
+    """“name”. The refutation."""
+    return " ".join(part for part in (f"“{said['name']}”." if said["name"] else "", said["text"]) if part)

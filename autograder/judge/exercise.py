@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.judge.choice import BecausePart, ClaimPart
 from autograder.judge.function import FunctionPart
 from autograder.judge.heard import NOTHING, Heard
 from autograder.judge.key import Key
@@ -69,10 +68,10 @@ def _part(
 
 
 def _unanswered(part: PartKey, heard: Heard, failure: CellFailure | None) -> Judged:
-    if isinstance(part, ClaimPart | BecausePart):
+    if part.item:
         bare = heard.answers.get(part.item, MISSING)
         if bare.kind != "missing":
-            words = no_item(part.item)
+            words = no_item(part.item, part.asks)
             return Judged(0, words[0].upper() + words[1:], evidence={"given": str(bare)})
     if heard.submitted:
         return Judged(0, "Not answered yet.", status=PartStatus.MISSING)

@@ -11,21 +11,28 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from autograder.judge.choice import ChoicePart, ChoicesPart, item_parts
+from autograder.judge.choice import ChoicePart, ChoicesPart
 from autograder.judge.draw import Draw
 from autograder.judge.function import FunctionPart, check_function
+from autograder.judge.item import drawn, item_parts
 from autograder.judge.part import PartKey
 from autograder.judge.quantity import QuantityPart, check_known, known_value
 from autograder.learner import choices, units
 from autograder.learner.choices import Option
+from autograder.learner.draw import face as draw_face
 from autograder.learner.values import NotReadable, value_of
 
 
 class Expect:
-    """Collects the parts of one exercise. `items` and `misconceptions` are the course's, by id."""
+    """Collects the parts of one exercise. `items` and `misconceptions` are the course's, by id; `learner` is whose
+    hand-in the key is for, "" for nobody's.
+    """
 
-    def __init__(self, exercise: str, items: Mapping[str, Any], misconceptions: Mapping[str, Any]) -> None:
+    def __init__(
+        self, exercise: str, items: Mapping[str, Any], misconceptions: Mapping[str, Any], learner: str = ""
+    ) -> None:
         self._exercise = exercise
+        self._learner = learner
         self._items = items
         self._misconceptions = misconceptions
         self.parts: list[PartKey] = []
@@ -139,16 +146,48 @@ class Expect:
             raise ValueError(f"{name}: {option} is right and names the misconception {part.wrong[option]}")
         self.parts.append(part)
 
-    def item(self, ident: str, *, weight: float = 1.0) -> None:
-        """A two-tier item of the bank: claim and reason, half each; the reason counts only with the right claim."""
+    def item(self, ident: str, *, weight: float = 1.0, face: int = 0, confidence: bool = False) -> None:
+        """An item of the bank, judged as its form is; `face` says with which numbers, `confidence` asks how sure."""
+        self._add(item_parts(self._exercise, self._item(ident), weight, face=face, confidence=confidence))
+
+    def drawn(
+        self,
+        slot: str,
+        *,
+        where: str,
+        among: Sequence[Sequence[str]],
+        weight: float = 1.0,
+        confidence: bool = False,
+    ) -> None:
+        """The item drawn for the learner this key is for, out of `among`: for each item its faces, as "id#face".
+        `where` names the slot ("quiz-2/s1"), as in what the learner's notebook shows.
+        """
+        made = {
+            one: self._face(slot, one, weight, confidence)  # each must be a good key, whoever this one is for
+            for faces in among
+            for one in faces
+        }
+        self._add(drawn(part, self._learner) for part in made[draw_face(self._learner, where, among)])
+
+    def _face(self, slot: str, one: str, weight: float, confidence: bool) -> tuple[PartKey, ...]:
+        ident, _, number = one.partition("#")
+        face = int(number or 0)
+        return item_parts(
+            self._exercise, self._item(ident), weight, name=slot, face=face, confidence=confidence
+        )
+
+    def _item(self, ident: str) -> Any:
         if ident not in self._items:
             raise ValueError(f"no item {ident!r} in the bank")
-        pair = item_parts(self._exercise, self._items[ident], weight)
-        for part in pair:
+        item = self._items[ident]
+        for known in item.named:
+            self._known(known)
+        return item
+
+    def _add(self, parts: Iterable[PartKey]) -> None:
+        for part in parts:
             self._common(part.name, part.weight, "")
-            for known in part.wrong.values():
-                self._known(known)
-        self.parts += pair
+            self.parts.append(part)
 
     # --- what all kinds check ---------------------------------------------------------------------------------------
 

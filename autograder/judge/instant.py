@@ -4,20 +4,23 @@ What a part's record holds besides `kind` and `table` (learner/check.py reads it
     quantity   unit, rel                     slot "": {"cases": [{"is": value, "right": text} | {"is", "wrong": texts}]}
     function   unit, rel, leaf, examples     slot = number of the example: the same cases, wrong ones with `differs`
     choice, claim   among                    slot "": {"right": text} | {"wrong": texts or null}
-    because    among, claim                  slot = the claim chosen: the same
+    because    among, texts, claim, claims   slot = the claim or step chosen, "" where none is asked: the same
     choices    among                         slot = option, rounded = in or out: the same
-    recorded   (items of use "graded")       nothing
+    order      among, texts                  slot = "order", rounded = "a<b": a before b: the same
+    recorded   of, and what shows whether an answer can be read (items of use "graded", confidence): nothing
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from autograder.judge.choice import NEEDS_CLAIM, BecausePart, ChoicePart, ChoicesPart, ClaimPart
+from autograder.judge.choice import ChoicePart, ChoicesPart
 from autograder.judge.function import FunctionPart, differ, leaf
+from autograder.judge.item import BecausePart, ClaimPart, DrawnPart, OrderPart, SurePart
 from autograder.judge.key import Key
 from autograder.judge.part import PartKey, Tell
 from autograder.judge.quantity import QuantityPart
@@ -41,14 +44,17 @@ def instant_record(
 
 
 def _part(part: PartKey, lock: Lock, tell: Tell) -> dict[str, Any]:
+    part = part.inner if isinstance(part, DrawnPart) else part
     kind = _kind(part)
-    return kind if kind["kind"] == "recorded" else {**kind, "table": seal_all(lock, _entries(part, tell))}
+    if part.item:
+        kind = {**kind, "asks": list(part.asks)}
+    if part.use == "graded" or isinstance(part, SurePart):
+        return {**kind, "kind": "recorded", "of": kind["kind"]}
+    return {**kind, "table": seal_all(lock, _entries(part, tell))}
 
 
 def _kind(part: PartKey) -> dict[str, Any]:
     match part:
-        case ClaimPart() | BecausePart() if part.use == "graded":
-            return {"kind": "recorded"}
         case QuantityPart():
             return {"kind": "quantity", "unit": part.asked.unit, "rel": part.rel}
         case FunctionPart():
@@ -64,18 +70,21 @@ def _kind(part: PartKey) -> dict[str, Any]:
         case ChoicesPart():
             return {"kind": "choices", "among": list(part.among)}
         case BecausePart():
-            return {"kind": "because", "among": list(part.among), "claim": part.claim}
+            first = {"claim": part.claim, "claims": list(part.claims)} if part.claim else {}
+            return {"kind": "because", "among": list(part.among), "texts": dict(part.texts), **first}
         case ClaimPart():
             return {"kind": "claim", "among": list(part.among)}
         case ChoicePart():
             return {"kind": "choice", "among": list(part.among)}
+        case OrderPart():
+            return {"kind": "order", "among": list(part.among), "texts": dict(part.texts)}
+        case SurePart():
+            return {"kind": "sure"}
     raise TypeError(f"no instant answers for {type(part).__name__}")
 
 
 def _entries(part: PartKey, tell: Tell) -> Entries:
     match part:
-        case ClaimPart() | BecausePart() if part.use == "graded":
-            return {}
         case QuantityPart():
             return _quantity(part, tell)
         case FunctionPart():
@@ -86,13 +95,15 @@ def _entries(part: PartKey, tell: Tell) -> Entries:
             return _because(part, tell)
         case ChoicePart():
             return {("", str(o)): _option(part, str(o), tell) for o in part.among}
+        case OrderPart():
+            return _order(part, tell)
     raise TypeError(f"no instant answers for {type(part).__name__}")
 
 
 def _quantity(part: QuantityPart, tell: Tell) -> Entries:
     entries: Entries = {}
     known: list[tuple[Fraction, dict[str, Any]]] = [(part.right, {"right": part.because})]
-    known += [(value, {"wrong": tell.texts(ident)}) for value, ident in part.wrong]
+    known += [(value, {"wrong": part.says(value, ident, tell)}) for value, ident in part.wrong]
     for value, says in known:
         given = Value("number", value / part.asked.factor)
         for rounded in buckets(given, "number", part.asked, part.rel):
@@ -132,23 +143,34 @@ def _function(part: FunctionPart, tell: Tell) -> Entries:
 def _option(part: ChoicePart, option: str, tell: Tell) -> dict[str, Any]:
     if option == part.right:
         return {"right": part.because}
-    ident = part.wrong.get(option)
-    return {"wrong": tell.texts(ident) if ident else None}
+    said = part.says(option, tell)
+    return {"wrong": said if said["text"] else None}
 
 
 def _because(part: BecausePart, tell: Tell) -> Entries:
+    if not part.claim:
+        return {("", str(option)): _option(part, str(option), tell) for option in part.among}
     entries: Entries = {}
-    for claim in ("True", "False"):
+    for claim in map(str, part.claims):
         for option in map(str, part.among):
-            says: dict[str, Any] = part.says(option, tell)
-            if option == part.right:
-                fits = claim == part.claim_right
-                says = (
-                    {"right": part.because}
-                    if fits
-                    else {"wrong": {"name": "", "text": NEEDS_CLAIM, "see": ""}}
-                )
+            says = _option(part, option, tell)
+            if option == part.right and claim != part.claim_right:
+                says = {"wrong": {"name": "", "text": part.needs, "see": ""}}
             entries[f"{claim} ", option] = says
+    return entries
+
+
+def _order(part: OrderPart, tell: Tell) -> Entries:
+    place = {letter: number for number, letter in enumerate(part.right)}
+    entries: Entries = {}
+    for first, second in itertools.permutations(part.among, 2):
+        if place[first] < place[second]:
+            says: dict[str, Any] = {"right": part.because}
+        else:
+            # what a pair that lies apart gets wrong is told by the neighbours between, one of which is wrong as well
+            next_to = place[first] == place[second] + 1
+            says = {"wrong": part.says(first, tell) if next_to else None}
+        entries["order", f"{first}<{second}"] = says
     return entries
 
 

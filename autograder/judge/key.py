@@ -48,8 +48,12 @@ class Key:
     digest: str
 
 
-def load_key(exercise: str, points: float, region_text: str, course: Bank, where: str = "") -> Key:
-    """The key in a region (with or without its marker lines). `where` names the file in messages. Raises KeyProblem."""
+def load_key(
+    exercise: str, points: float, region_text: str, course: Bank, where: str = "", learner: str = ""
+) -> Key:
+    """The key in a region (with or without its marker lines). `where` names the file in messages, `learner` whose
+    hand-in it is for: what is drawn differs by learner. Raises KeyProblem.
+    """
     place = f"{where}: exercise {exercise}" if where else f"exercise {exercise}"
     if not (math.isfinite(points) and points > 0):
         raise KeyProblem(f"{place}: points: {points} is not above 0")
@@ -58,7 +62,7 @@ def load_key(exercise: str, points: float, region_text: str, course: Bank, where
         tree = ast.parse(region_text, name)
     except SyntaxError as error:
         raise KeyProblem(f"{place}: line {error.lineno} of the hidden tests: {error.msg}") from error
-    expect = Expect(exercise, course.items, course.misconceptions)
+    expect = Expect(exercise, course.items, course.misconceptions, learner)
     scope: dict[str, Any] = {"expect": expect, "draw": draw, "math": math, "__name__": name}
     if any(isinstance(node, ast.Name) and node.id == "budget" for node in ast.walk(tree)):
         scope["budget"] = importlib.import_module("autograder.judge.budget")

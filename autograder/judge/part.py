@@ -51,7 +51,11 @@ class Tell:
 
 @dataclass(frozen=True, kw_only=True)
 class PartKey(ABC):
-    """The key of one answer: `name` on the wire, `id` in the verdict, what it is worth, what to say when right."""
+    """The key of one answer: `name` on the wire, `id` in the verdict, what it is worth, what to say when right.
+
+    A part of an item of the bank has `item`, what the learner's variable is called, the item's `use`, and `asks`, the
+    names its `answer(…)` takes.
+    """
 
     exercise: str
     name: str
@@ -59,6 +63,9 @@ class PartKey(ABC):
     weight: float = 1.0
     max_score: float = 0.0
     because: str = ""
+    item: str = ""
+    use: str = "practice"
+    asks: tuple[str, ...] = ()
 
     @abstractmethod
     def judge(self, heard: Heard, seed: bytes, tell: Tell) -> Judged:

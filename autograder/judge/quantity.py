@@ -32,22 +32,32 @@ class QuantityPart(PartKey):
             return Judged(0, f"{problem}.", evidence=evidence)
         if self.accepts(number, self.right):
             return Judged(1, self.right_words, evidence=evidence)
-        ident = self.named(number)
-        if ident:
-            return Judged(0, tell.reason(ident), ident, evidence)
+        known = self.named(number)
+        if known:
+            return Judged(0, self.told(*known, tell), known[1], evidence)
         return Judged(0, f"Not right. {self._note(given)}".strip(), evidence=evidence)
+
+    def says(self, value: Fraction, ident: str, tell: Tell) -> dict[str, str]:
+        """What is said of a known wrong value, as fields."""
+        return tell.texts(ident)
+
+    def told(self, value: Fraction, ident: str, tell: Tell) -> str:
+        """The same in a sentence."""
+        return tell.reason(ident)
 
     def accepts(self, number: Fraction, known: Fraction) -> bool:
         """Whether `number` is the known value, within the tolerance."""
         low, high = allowed(known, self.rel, self.asked)
         return low <= number <= high
 
-    def named(self, number: Fraction) -> str | None:
-        """The misconception whose value this is; the nearest of two."""
+    def named(self, number: Fraction) -> tuple[Fraction, str] | None:
+        """The known wrong value this is, and its misconception; the nearest of two."""
         hits = [
-            (distance(number, value), ident) for value, ident in self.wrong if self.accepts(number, value)
+            (distance(number, value), value, ident)
+            for value, ident in self.wrong
+            if self.accepts(number, value)
         ]
-        return min(hits)[1] if hits else None
+        return min(hits)[1:] if hits else None
 
     def _note(self, given: Value) -> str:
         return units.note(given.data, self.asked) if given.kind == "text" else units.bare_note(self.asked)

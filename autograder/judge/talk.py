@@ -17,6 +17,7 @@ from autograder.judge.heard import NOTHING, Ended, Heard, Result
 from autograder.judge.key import Key
 from autograder.judge.lines import LINE_LIMIT, TALK_LIMIT, Lines, Over
 from autograder.learner import units
+from autograder.learner.draw import LEARNER
 from autograder.learner.values import Malformed, Value, decode
 
 NAMES_LIMIT = 64
@@ -160,9 +161,8 @@ class _Conversation:
             self._lines.note("a submit without answers")
             return "not recorded: no answers came"
         self._submitted = True
-        wanted = {part.name for part in self._key.parts} | {
-            part.name.split("/")[0] for part in self._key.parts
-        }
+        bare = {part.name.split("/")[0] for part in self._key.parts}
+        wanted = {part.name for part in self._key.parts} | bare | {f"{name}/{LEARNER}" for name in bare}
         for name in wanted & answers.keys():
             try:
                 self._answers[name] = decode(answers[name])

@@ -1,13 +1,15 @@
 """Checks answers against a record of instant.json, in the learner's own process.
 
 A record: {"salt": hex, "cost": 15, "parts": {name: part}}; a part: {"kind": "quantity" | "function" | "choice" |
-"choices" | "claim" | "because", …, "table": {tag: sealed}}, or {"kind": "recorded"} where nothing is said at once.
+"choices" | "claim" | "because" | "order", …, "table": {tag: sealed}}, or {"kind": "recorded", "of": kind} where nothing
+is said at once but whether the answer can be read.
 What a kind holds besides is written in judge/instant.py, which makes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.learner import calls, choices, units
@@ -42,11 +44,11 @@ def _part(
     value = value_of(given)
     item = name.split("/")[0]
     if name not in answers and item in answers and answers[item] is not ...:
-        return Line(name, "unreadable", no_item(item))
+        return Line(name, "unreadable", no_item(item, part.get("asks", ("claim", "because"))))
     if value.kind == "missing":
         return Line(name, "missing", NOT_YET)
     if part["kind"] == "recorded":
-        return Line(name, "recorded")
+        return _recorded(name, part, value)
     lock = Lock(bytes.fromhex(record["salt"]), int(record["cost"]), f"{exercise}/{name}")
     try:
         match part["kind"]:
@@ -56,11 +58,14 @@ def _part(
                 return _function(name, part, lock, given)
             case "choices":
                 return _choices(name, part, lock, value)
-            case "because":
+            case "because" if "claim" in part:
                 claim = value_of(answers.get(part["claim"], ...))
                 if claim.kind == "missing":
-                    return Line(name, "wrong", "A reason counts only with a claim: answer that too.")
-                return _choice(name, part, lock, value, f"{choices.one(claim, [True, False])} ")
+                    what = part["claim"].rpartition("/")[2]
+                    return Line(name, "wrong", f"A reason counts only with a {what}: answer that too.")
+                return _choice(name, part, lock, value, f"{choices.one(claim, part['claims'])} ")
+            case "order":
+                return _order(name, part, lock, value)
             case _:
                 return _choice(name, part, lock, value, "")
     except NotReadable as problem:
@@ -85,7 +90,7 @@ def _quantity(name: str, part: Mapping[str, Any], lock: Lock, value: Value) -> L
 
 
 def _choice(name: str, part: Mapping[str, Any], lock: Lock, value: Value, slot: str) -> Line:
-    option = choices.one(value, part["among"])
+    option = choices.one(value, part["among"], part.get("texts"))
     known = unseal(lock, part["table"], slot, option) or {}
     if "right" in known:
         return Line(name, "right", known["right"])
@@ -103,6 +108,36 @@ def _choices(name: str, part: Mapping[str, Any], lock: Lock, value: Value) -> Li
     count = f"{held} of {len(options)} options are sorted rightly."
     line = _misconception(name, named)
     return Line(name, "wrong", f"{count} {line.text}".strip(), line.title, line.see)
+
+
+def _order(name: str, part: Mapping[str, Any], lock: Lock, value: Value) -> Line:
+    order = choices.order(value, part["among"], part.get("texts"))
+    pairs = [f"{first}<{second}" for first, second in itertools.combinations(order, 2)]
+    known = [unseal(lock, part["table"], "order", pair) or {} for pair in pairs]
+    held = sum("right" in entry for entry in known)
+    if held == len(pairs):
+        return Line(name, "right", known[0]["right"])
+    named = next((entry["wrong"] for entry in known if entry.get("wrong")), None)
+    line = _misconception(name, named)
+    count = f"{held} of {len(pairs)} pairs of steps stand in the right order."
+    return Line(name, "wrong", f"{count} {line.text}".strip(), line.title, line.see)
+
+
+def _recorded(name: str, part: Mapping[str, Any], value: Value) -> Line:
+    """Recorded, unless the answer is none: that is told at once, and tells nothing of the key."""
+    try:
+        match part.get("of"):
+            case "quantity":
+                to_base(value, units.ask(part["unit"]))
+            case "choices":
+                choices.several(value, part["among"])
+            case "order":
+                choices.order(value, part["among"], part.get("texts"))
+            case "choice" | "claim" | "because":
+                choices.one(value, part["among"], part.get("texts"))
+    except NotReadable as problem:
+        return Line(name, "unreadable", f"{problem}.")
+    return Line(name, "recorded")
 
 
 def _function(name: str, part: Mapping[str, Any], lock: Lock, given: Any) -> Line:
@@ -152,9 +187,21 @@ def _function(name: str, part: Mapping[str, Any], lock: Lock, given: Any) -> Lin
     return Line(name, "wrong", first)
 
 
-def no_item(item: str) -> str:
-    """What is wrong with an item's answer that is no `answer(…)`."""
-    return f"write {item} = answer(claim=..., because=...), with True or False and a letter."
+_HOW = {
+    "claim": "True or False",
+    "step": "the number of a step",
+    "because": "a letter",
+    "value": "a number with its unit",
+    "order": "the letters in order",
+    "sure": "a percentage",
+}
+
+
+def no_item(item: str, asks: Sequence[str]) -> str:
+    """What is wrong with an item's answer that is no `answer(…)` of the fields in `asks`."""
+    fields = ", ".join(f"{name}=..." for name in asks)
+    how = " and ".join(_HOW[name] for name in asks)
+    return f"write {item} = answer({fields}), with {how}."
 
 
 def _misconception(name: str, known: Mapping[str, Any] | None) -> Line:

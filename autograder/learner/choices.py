@@ -6,7 +6,7 @@ Options are given as the author wrote them (texts, True/False, whole numbers) an
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from autograder.learner import units
 from autograder.learner.values import NotReadable, Value, plain, what
@@ -14,9 +14,14 @@ from autograder.learner.values import NotReadable, Value, plain, what
 Option = str | bool | int
 
 
-def one(value: Value, among: Sequence[Option]) -> str:
-    """The option `value` names, by its text. Raises NotReadable when it names none."""
+def one(value: Value, among: Sequence[Option], texts: Mapping[str, str] | None = None) -> str:
+    """The option `value` names, by its text; `texts` says what stands behind each option (a letter), and names it as
+    well. Raises NotReadable when it names none.
+    """
     found = _find(value, among)
+    if found is None and texts and value.kind == "text":
+        said = _words(value.data)
+        found = next((option for option, text in texts.items() if said and _words(text) == said), None)
     if found is None:
         raise NotReadable(f"{_given(value)} is none of the choices: {listed(among)}")
     return found
@@ -36,6 +41,26 @@ def several(value: Value, among: Sequence[Option]) -> frozenset[str]:
     if len(words) > 100:
         raise NotReadable(f"{_given(value)} is no list of choices; choose from {listed(among)}")
     return frozenset(one(Value("text", word), among) for word in words)
+
+
+def order(value: Value, among: Sequence[Option], texts: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The options in the order given by a list or a text such as "c a b" or "c > a > b". Raises NotReadable unless each
+    option stands in it once.
+    """
+    if value.kind == "list":
+        found = [one(item, among, texts) for item in value.data]
+    elif value.kind == "text":
+        words = [w for w in re.split(r"[\s,;>/→\-]+", value.data.strip(" {}[]()")) if w]
+        if len(words) == 1 and all(len(str(o)) == 1 for o in among):
+            words = list(words[0])
+        if len(words) > 100:
+            raise NotReadable(f"{_given(value)} is no order; write the letters in order, such as 'b a c'")
+        found = [one(Value("text", word), among) for word in words]
+    else:
+        raise NotReadable(f"{_given(value)} is no order; write the letters in order, such as 'b a c'")
+    if sorted(found) != sorted(str(o) for o in among):
+        raise NotReadable(f"{_given(value)} is no order of {listed(among)}: each of them stands in it once")
+    return tuple(found)
 
 
 def listed(among: Sequence[Option]) -> str:
@@ -63,6 +88,11 @@ def _find(value: Value, among: Sequence[Option]) -> str | None:
                 found = options.get(plain(_BOOLS[unwrapped]))
             return found
     return None
+
+
+def _words(text: str) -> str:
+    """A choice's text as it is compared: no case, no spacing, no marks of Markdown, no full stop at its end."""
+    return plain(re.sub(r"[`*_]", "", text)).strip(" .\"'")
 
 
 def _given(value: Value) -> str:

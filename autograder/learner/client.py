@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.learner import attempts, check, units, values, wire
+from autograder.learner.ask import asked
+from autograder.learner.draw import LEARNER, face
 from autograder.learner.show import Line, Report, show
 
 INSTANT = "instant.json"
@@ -26,19 +28,37 @@ class WrongAnswer(AssertionError):
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """An answer to a two-tier item: is the claim true, and which reason is why. `...` is not answered yet."""
+    """An answer to an item of a quiz: `given` holds what was filled in, by name. `...` is not answered yet."""
 
-    claim: Any = ...
-    because: Any = ...
+    given: Mapping[str, Any]
 
     def __repr__(self) -> str:
-        shown = {name: values.value_of(x) for name, x in (("claim", self.claim), ("because", self.because))}
-        return "answer(" + ", ".join(f"{name}={value}" for name, value in shown.items()) + ")"
+        return "answer(" + ", ".join(f"{name}={values.value_of(x)}" for name, x in self.given.items()) + ")"
 
 
-def answer(*, claim: Any = ..., because: Any = ...) -> Answer:
-    """Your answer to a statement: `q017 = answer(claim=True, because="b")`."""
-    return Answer(claim=claim, because=because)
+class _Unset:
+    """What was not mentioned at all."""
+
+
+_UNSET: Any = _Unset()
+
+
+def answer(
+    *,
+    claim: Any = _UNSET,
+    step: Any = _UNSET,
+    because: Any = _UNSET,
+    value: Any = _UNSET,
+    order: Any = _UNSET,
+    sure: Any = _UNSET,
+) -> Answer:
+    """Your answer to a question of a quiz: fill in what its `answer(…)` names.
+
+    `claim` True or False; `step` the number of the step that is wrong; `because` a letter (or the choice's own text);
+    `value` a quantity such as "14 GB"; `order` letters as in "c a b"; `sure` how sure you are, in per cent.
+    """
+    filled = dict(claim=claim, step=step, because=because, value=value, order=order, sure=sure)
+    return Answer(given={name: x for name, x in filled.items() if x is not _UNSET})
 
 
 def submit(exercise: str, /, **answers: Any) -> None:
@@ -81,7 +101,13 @@ def instant(exercise: str, answers: Mapping[str, Any], folder: Path) -> Report:
         return _unchecked(exercise, answers, f"{INSTANT} is damaged: take a fresh copy from the course")
     if exercise not in known["exercises"]:
         return _unchecked(exercise, answers, f"{INSTANT} knows no exercise of this name")
-    return Report(exercise, check.check(exercise, known["exercises"][exercise], answers))
+    record = known["exercises"][exercise]
+    if "drawn" in record:
+        learner = answers.get(f"{record['drawn']['item']}/{LEARNER}")
+        if not isinstance(learner, str):
+            return _unchecked(exercise, answers, "run the cell that asks this question first")
+        record = record["records"][face(learner, record["drawn"]["where"], record["drawn"]["faces"])]
+    return Report(exercise, check.check(exercise, record, answers))
 
 
 def _unchecked(exercise: str, answers: Mapping[str, Any], remark: str) -> Report:
@@ -95,11 +121,15 @@ def _unchecked(exercise: str, answers: Mapping[str, Any], remark: str) -> Report
 
 
 def _flat(answers: Mapping[str, Any]) -> dict[str, Any]:
-    """Items by their two answers: {"q017": answer(…)} becomes "q017/claim" and "q017/because"."""
+    """Items by their answers: {"q017": answer(…)} becomes "q017/claim" and "q017/because". A slot says for whom it was
+    asked.
+    """
     flat: dict[str, Any] = {}
     for name, given in answers.items():
         if isinstance(given, Answer):
-            flat |= {f"{name}/claim": given.claim, f"{name}/because": given.because}
+            flat |= {f"{name}/{field}": x for field, x in given.given.items()}
         else:
             flat[name] = given
+        if (learner := asked(name)) is not None:
+            flat[f"{name}/{LEARNER}"] = learner
     return flat

@@ -11,6 +11,7 @@ from autograder.build import write
 from autograder.build.outputs import outputs
 from autograder.build.verify import verify
 from autograder.content import Course
+from autograder.quiz import lint
 from autograder.sandbox import bwrap
 
 
@@ -30,5 +31,24 @@ def run(course: Course, *, jobs: int, sandboxed: bool) -> int:
     if count == 1:
         console.print("[red]nothing to verify: the course has no content[/]")
         return 1
+    for line in bank_figures(course):
+        console.print(escape(line))
     console.print(f"{count} checks, {len({name for name, _ in wrong})} failed")
     return 1 if wrong else 0
+
+
+def bank_figures(course: Course) -> list[str]:
+    """What the question bank is made of, a few lines; nothing where there is none."""
+    if not course.items:
+        return []
+    counts = lint.counts(course)
+    true, claims = counts["key"].get("True", 0), sum(counts["key"].values())
+    named = counts["misconception"]
+    least = min(named.values(), default=0)
+    lines = [
+        f"question bank: {len(course.items)} items, {true} of {claims} claims true, "
+        f"{len(named)} misconceptions in {least} items or more"
+    ]
+    for what in ("form", "level", "topic"):
+        lines.append(f"  {what}: " + ", ".join(f"{name} {count}" for name, count in counts[what].items()))
+    return lines

@@ -9,6 +9,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder import stub
+from autograder.build.quiz import answers_for
 from autograder.build.source import grade_id
 from autograder.content import Assignment, Course
 
@@ -49,6 +50,10 @@ class HandIn:
                 )
         if self.assignment.lab is not None:
             self.lab("solution.py")
+        if self.assignment.quiz is not None and self.assignment.quiz.draw == "learner":
+            # the solution answers the questions of its author: these are those of the learner whose folder this is
+            for name, source in answers_for(self.course, self.assignment, self.folder.parent.name).items():
+                self.answer(name, source)
         return self
 
     def answer(self, exercise: str, source: str) -> HandIn:

@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
+from autograder.item import Reason, TwoTier
 from autograder.judge.exercise import judge_cell
 from autograder.judge.function import FunctionPart
 from autograder.judge.heard import Heard, Result
@@ -26,8 +27,8 @@ def belief(name: str) -> Any:
     return SimpleNamespace(name=f"Belief {name}", refutation=f"Refuted {name}.", see=f"step {name}")
 
 
-def reason(text: str, *, right: bool = False, misconception: str | None = None) -> Any:
-    return SimpleNamespace(
+def reason(text: str, *, right: bool = False, misconception: str | None = None) -> Reason:
+    return Reason(
         text=text, right=right, misconception=misconception, refutation="" if right else f"Not so: {text}."
     )
 
@@ -42,14 +43,18 @@ class Bank:
     )
 
 
-def two_tier(use: str = "practice") -> Bank:
-    item = SimpleNamespace(
+def two_tier(use: Literal["practice", "graded"] = "practice") -> Bank:
+    item = TwoTier(
         id="q001",
+        version=1,
+        level=1,
+        regime="any",
+        statement="Activations shrink.",
         key=False,
         use=use,
         explanation="Activations stay whole.",
         misconceptions=("alpha",),
-        reasons=(
+        reason=(
             reason("first", misconception="alpha"),
             reason("second", right=True),
             reason("third", misconception="beta"),

@@ -208,7 +208,25 @@ def test_an_item_answered_with_something_else_is_told() -> None:
 def test_graded_items_say_nothing() -> None:
     graded = key('expect.item("q001")', "q001", 1.0, two_tier("graded"))
     whole = record(graded)
-    assert whole["parts"] == {"q001/claim": {"kind": "recorded"}, "q001/because": {"kind": "recorded"}}
+    asks = ["claim", "because"]
+    letters = {"a": "first", "b": "second", "c": "third", "d": "fourth"}
+    # what can be read in the notebook anyway, so that an answer that is none is told; nothing of the key
+    assert whole["parts"] == {
+        "q001/claim": {"kind": "recorded", "of": "claim", "among": [True, False], "asks": asks},
+        "q001/because": {
+            "kind": "recorded",
+            "of": "because",
+            "among": list(letters),
+            "texts": letters,
+            "claim": "q001/claim",
+            "claims": [True, False],
+            "asks": asks,
+        },
+    }
+    assert [one.state for one in lines(graded, q001__claim="perhaps", q001__because="Second.")] == [
+        "unreadable",
+        "recorded",
+    ]
     assert [one.state for one in lines(graded, q001__claim=False, q001__because=...)] == [
         "recorded",
         "missing",

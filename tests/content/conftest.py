@@ -25,7 +25,9 @@ class Bank:
 
 @pytest.fixture(scope="session")
 def bank() -> Bank:
-    items = msgspec.convert(table("sharding-basics"), BankFile).item
+    topics = sorted(path.stem for path in (ROOT / "quizbank").glob("*.toml"))
+    files = [table(topic) for topic in topics if topic not in ("misconceptions", "corrections")]
+    items = [item for file in files for item in msgspec.convert(file, BankFile).item]
     beliefs = msgspec.convert(table("misconceptions"), MisconceptionFile).misconception
     return Bank({item.id: item for item in items}, {belief.id: belief for belief in beliefs})
 

@@ -15,7 +15,7 @@ from autograder.judge.budget import FP32, FSDP2_MIXED, LLAMA3_8B, LLAMA_7B, MIXE
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ("level-1", "level-2")
-BANK = ("sharding-basics", "misconceptions", "corrections")
+BANK = ("misconceptions", "corrections")  # figures of items stand beside their formulas: see quiz/figures.py
 
 _NUMBER = r"\d+(?:\.\d+)?"
 FIGURE = re.compile(
@@ -105,16 +105,6 @@ SOURCES: dict[str, dict[str, Fraction | int | Stated]] = {
         "12 GB": _state(Method.ZERO3, FP32, 3 * GB, 4) / GB,
         "4 GB": 16 - _state(Method.ZERO3, FP32, 3 * GB, 4) / GB,
     },
-    "sharding-basics": {
-        "16 byte": FP32.total,
-        "40 GB": Stated("given in q003"),
-        "5 GB": Fraction(40, 8),
-        "800 MB": Stated("given in q007"),
-        "700 MB": budget.reduce_scatter(800, 8),
-        "100 MB": Fraction(800, 8),
-        "1400 MB": budget.all_reduce(800, 8),
-        "15-20 %": Stated("the figure without a source that q006 refutes"),
-    },
     "misconceptions": {
         "1 GB": Stated("a definition"),
         "1 GiB": Stated("a definition"),
@@ -159,10 +149,6 @@ PHRASES: dict[str, list[tuple[str, bool]]] = {
         ("grows by about a third", Fraction(1 + 2 + 1, 1 + 2) - 1 == Fraction(1, 3)),
         ("four times the fp32 parameters", FP32.total == 4 * FP32.param),
         ("three blocks for equal layers", budget.transient([1, 1, 1], 1).total == 3),
-    ],
-    "sharding-basics": [
-        ("seven eighths", budget.reduce_scatter(8, 8) == 7),
-        ("$8 \\cdot 16P/8 = 16P$", 8 * _state(Method.ZERO3, FP32, 8, 8) == 16 * 8),
     ],
     "corrections": [
         ("5 rows on 4 ranks give 2, 2, 1, 0", budget.chunk_rows(5, 4) == [2, 2, 1, 0]),

@@ -1,0 +1,1 @@
+"""The question bank in use: lint, practice, quizzes drawn from it, exports."""
