@@ -71,11 +71,16 @@ class Flat:
         return body(self, lambda text: inline(text, maths))
 
 
-def body(flat: Flat, inline_html: Callable[[str], str]) -> str:
-    """The question's text and its lines as HTML, texts rendered by `inline_html`."""
+def plain_html(text: str) -> str:
+    """Text without marks, such as code, as HTML."""
+    return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
+
+
+def body(flat: Flat, inline_html: Callable[[str], str], code_html: Callable[[str], str] = plain_html) -> str:
+    """The question's text and its lines as HTML, texts rendered by `inline_html`, lines of code by `code_html`."""
     made = f"<p>{inline_html(flat.text)}</p>"
     if flat.lines and flat.code:
-        rows = (f"{n}  {_plain_html(line)}" for n, line in enumerate(flat.lines, 1))
+        rows = (f"{n}  {code_html(line)}" for n, line in enumerate(flat.lines, 1))
         return f"{made}<pre><code>{'<br>'.join(rows)}</code></pre>"
     if flat.lines:
         return made + "<ol>" + "".join(f"<li>{inline_html(line)}</li>" for line in flat.lines) + "</ol>"
@@ -84,16 +89,12 @@ def body(flat: Flat, inline_html: Callable[[str], str]) -> str:
 
 def answer_html(answer: Answer, maths: Maths) -> str:
     """A choice as HTML without a line break in it."""
-    return f"<code>{_plain_html(answer.text)}</code>" if answer.code else inline(answer.text, maths)
+    return f"<code>{plain_html(answer.text)}</code>" if answer.code else inline(answer.text, maths)
 
 
 def inline(text: str, maths: Maths) -> str:
     """Markdown as HTML without a line break and without characters that no format can hold."""
     return to_html(clean(text), maths).replace("\n", " ").strip()
-
-
-def _plain_html(text: str) -> str:
-    return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
 
 
 def bank(items: Mapping[str, Item]) -> list[Flat]:

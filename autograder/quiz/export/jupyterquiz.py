@@ -13,11 +13,12 @@ from typing import Any
 
 import msgspec
 
-from autograder.quiz.export.flat import Answer, Flat, body
+from autograder.quiz.export.flat import Answer, Flat, body, plain_html
 from autograder.quiz.export.xml import clean
 from autograder.quiz.text import spans
 
 SUFFIX = "json"
+_DOLLAR = "<span>&#36;</span>"
 
 
 def export(questions: Sequence[Flat], title: str) -> bytes:
@@ -32,7 +33,7 @@ def cannot(flat: Flat) -> str:
 
 
 def _question(flat: Flat) -> dict[str, Any]:
-    text = body(flat, _text)
+    text = body(flat, _text, lambda line: plain_html(line).replace("$", _DOLLAR))
     if flat.kind == "number":
         return {"id": flat.id, "question": text, "type": "numeric", "answers": _numbers(flat)}
     answers = [_answer(answer, flat.feedback) for answer in flat.answers]
@@ -82,7 +83,7 @@ def _text(text: str) -> str:
         elif span.kind == "break":
             made.append("<br><br>")
         else:
-            plain = plain.replace("$", "<span>&#36;</span>")
+            plain = plain.replace("$", _DOLLAR)
             tag = marks.get(span.kind)
             made.append(f"<{tag}>{plain}</{tag}>" if tag else plain)
     return "".join(made).replace("\n", " ").strip()
