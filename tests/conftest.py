@@ -23,6 +23,7 @@ NEED_A_BOX = (
     "soak/",
     "test_killed.py",
     "test_watch.py",
+    "slurm/test_engine.py",
     "test_bwrap.py",
     "test_imports.py::test_notebooks_are_graded_without_torch",
     "test_sample.py",

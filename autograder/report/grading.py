@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import logging
 import signal
 import time
@@ -24,6 +23,8 @@ from autograder.engine.handins import Found, HandIn
 from autograder.engine.journal import JournalError
 from autograder.engine.lock import LOCK, Taken, lock
 from autograder.engine.pool import LocalPool
+from autograder.engine.slurm.commands import SlurmError
+from autograder.engine.slurm.runner import SlurmEngine
 from autograder.engine.watch import Watch
 from autograder.grading import Options, Session
 from autograder.notebooks import gradebook
@@ -65,7 +66,7 @@ def run(course: Course, asked: Asked) -> int:
                     course = courses.load(layout(course, asked.sample))
             held.enter_context(lock(course.root))
             return _Command(course, asked, console, stop, times).run()
-    except (SandboxUnavailable, Taken) as error:
+    except (SandboxUnavailable, SlurmError, Taken) as error:
         console.print(f"[red]not graded:[/] {escape(str(error))}", soft_wrap=True)
         return 1
     except (Unwritable, JournalError) as error:
@@ -174,13 +175,10 @@ class _Command:
     def _engine(self) -> Engine | None:
         """The engine asked for, and a line that says what it works with; None where there is none."""
         if self.asked.engine == "slurm":
-            try:
-                slurm = importlib.import_module("autograder.engine.slurm")
-            except ImportError:
-                self.console.print("--engine slurm: this version of shardlab cannot use Slurm")
+            if self.asked.watch:
+                self.console.print("--watch grades on this machine only: leave out --engine slurm")
                 return None
-            engine: Engine = slurm.engine(self.course, self.options.results)
-            return engine
+            return SlurmEngine(self.course.engine.slurm, self.options.results / ".slurm")
         pool = grading.local(self.options, self.gpus)
         for line in (pool.in_force(), *(in_force.tell() if self.asked.sandboxed else ())):
             self.console.print(f"[dim]{escape(line)}[/]", soft_wrap=True)

@@ -1,0 +1,1 @@
+"""Grades hand-ins in allocations of a Slurm cluster, by plain sbatch."""
