@@ -22,9 +22,9 @@ test: $(VENV)/.installed-test
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m soak --timeout 0 -s
 
-# On a Slurm of its own, which it starts and ends (root; Debian's slurm-wlm and munge); `make test` does most of it too.
+# On a Slurm of its own, which it starts and ends (root; Debian's slurm-wlm and munge).
 slurm-test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest tests/slurm -m 'soak or not soak'
+	$(BIN)/python -m pytest tests/slurm -m 'slurm and not soak'
 
 build: $(VENV)/.installed
 	$(BIN)/shardlab build

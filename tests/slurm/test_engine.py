@@ -101,6 +101,7 @@ class Run:
         return become
 
 
+@pytest.mark.slurm
 def test_a_run_that_is_stopped_cancels_its_jobs(cluster: Cluster, course: Course, tmp_path: Path) -> None:
     run = Run(tmp_path, _jobs(course, ["ada", "ben"], memory_mib=512))
     run.wait(run.ids)
@@ -128,6 +129,7 @@ def _times(cluster: Cluster, number: str) -> tuple[str, str]:
     return fields["StartTime"], fields["EndTime"]
 
 
+@pytest.mark.slurm
 def test_two_and_three_of_four_gpus_wait_for_each_other(
     cluster: Cluster, course: Course, tmp_path: Path
 ) -> None:
@@ -142,6 +144,7 @@ def test_two_and_three_of_four_gpus_wait_for_each_other(
     assert begun < ended <= begun_too < ended_too
 
 
+@pytest.mark.slurm
 def test_what_somebody_cancels_and_what_was_on_a_node_that_fails_is_submitted_again(
     cluster: Cluster, course: Course, tmp_path: Path
 ) -> None:
@@ -162,6 +165,7 @@ def test_what_somebody_cancels_and_what_was_on_a_node_that_fails_is_submitted_ag
     assert "the node of its allocation failed; submitted again (2 of 2)" in run.said[1]
 
 
+@pytest.mark.slurm
 def test_what_is_cancelled_again_and_again_waits_for_a_person(
     cluster: Cluster, course: Course, tmp_path: Path
 ) -> None:
@@ -175,6 +179,7 @@ def test_what_is_cancelled_again_and_again_waits_for_a_person(
     assert isinstance(why, str) and "its allocation was cancelled, and so 2 times" in why
 
 
+@pytest.mark.slurm
 def test_a_chunk_out_of_memory_goes_on_one_a_job_and_then_waits_for_a_person(
     cluster: Cluster, course: Course, tmp_path: Path
 ) -> None:
@@ -184,8 +189,8 @@ def test_a_chunk_out_of_memory_goes_on_one_a_job_and_then_waits_for_a_person(
     assert "ran out of memory: its 2 hand-ins left go on one a job" in run.said[0]
 
 
-@pytest.mark.soak
 @pytest.mark.timeout(400)
+@pytest.mark.slurm
 def test_a_time_limit_ends_as_a_limit_of_the_machine(
     cluster: Cluster, course: Course, tmp_path: Path
 ) -> None:
@@ -215,7 +220,9 @@ def _disturbed(cluster: Cluster, course: Course, tmp_path: Path, seed: int) -> N
     assert set(run.end().values()) == {6.0}, names
 
 
-@pytest.mark.parametrize("seed", range(1))
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.slurm
 def test_daemons_killed_at_any_moment_change_nothing(
     cluster: Cluster, course: Course, tmp_path: Path, seed: int
 ) -> None:
@@ -224,6 +231,7 @@ def test_daemons_killed_at_any_moment_change_nothing(
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(100, 150))
+@pytest.mark.slurm
 def test_daemons_killed_at_fifty_moments_change_nothing(
     cluster: Cluster, course: Course, tmp_path: Path, seed: int
 ) -> None:
@@ -240,6 +248,7 @@ def _grade(course: Course, engine: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slurm
 def test_a_killed_grader_finds_its_jobs_again_and_the_table_is_that_of_this_machine(
     cluster: Cluster, course: Course
 ) -> None:
