@@ -34,6 +34,9 @@ _REFUSALS = (
     "permission denied",
     "unable to open file",
 )
+_UNASKED = ("authentication error", "unable to contact")
+"""What stands beside a refusal of munge's or of the network's: Slurm itself was not asked."""
+_UNKNOWN = "invalid job id"
 
 
 class Slurm:
@@ -72,8 +75,10 @@ class Slurm:
         """One job; None where Slurm knows of none by this id. Raises NotAnswering."""
         try:
             return states.of_scontrol(self._run("scontrol", "--oneliner", "show", "job", number))
-        except Refused:
-            return None
+        except Refused as error:
+            if _UNKNOWN in str(error).lower():
+                return None
+            raise NotAnswering(f"scontrol: {error}") from error
 
     def cancel(self, numbers: Sequence[str]) -> None:
         """Cancels jobs; those that are over stay as they are. Raises NotAnswering."""
@@ -97,8 +102,10 @@ class Slurm:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise NotAnswering(f"{name}: {error}") from error
         if ran.returncode:
-            said = " ".join(ran.stderr.split())[:500] or f"exit code {ran.returncode}"
-            if any(word in said.lower() for word in _REFUSALS):
+            whole = " ".join(ran.stderr.split())
+            said = whole[-500:] or f"exit code {ran.returncode}"
+            lower = whole.lower()
+            if any(word in lower for word in _REFUSALS) and not any(word in lower for word in _UNASKED):
                 raise Refused(said)
             raise NotAnswering(f"{name}: {said}")
         return ran.stdout
