@@ -1,5 +1,7 @@
-"""What Slurm's commands say when they fail, told apart. Scripts stand in for the commands and repeat what those of Slurm
-22.05 printed; DENIED alone is `scancel`'s sentence in `scontrol`'s mouth.
+"""What Slurm's commands say when they fail, told apart.
+
+Scripts stand in for the commands and repeat what those of Slurm 22.05 printed; DENIED alone is `scancel`'s sentence in
+`scontrol`'s mouth.
 """
 
 from __future__ import annotations
