@@ -1,4 +1,4 @@
-"""One box for all scenarios of a test run: torch is imported in it once."""
+"""One hand-in's box for all scenarios of a file; torch is imported once, in the zygote."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.sandbox.ranks import Ran, RankBox
 HERE = Path(__file__).parent
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def box() -> Iterator[RankBox]:
     with RankBox(HERE / "scenario_run.py", HERE / "scenarios.py") as made:
         yield made

@@ -16,6 +16,7 @@ from autograder.engine.notebook import grade_notebook
 from autograder.intake.names import REFUSED
 from autograder.notebooks import gradebook
 from autograder.report import replaying
+from autograder.sandbox import in_force
 from autograder.verdict import PartStatus, Status, Verdict
 from tests.intake.hostile import tarred, zipped
 from tests.notebooks import tiny
@@ -81,8 +82,9 @@ def test_evidence_is_complete_and_the_seed_stays_with_graders(course: Course) ->
     )
     found = verdict.evidence
     assert found["commitment"] == hashlib.sha256(bytes.fromhex(found["seed"])).hexdigest()
-    assert set(found["versions"]) == {"shardlab", "python", "numpy", "torch", "kernel", "bwrap"}
-    assert all(found["versions"][name] for name in ("shardlab", "python", "numpy", "kernel", "bwrap"))
+    assert set(found["versions"]) == {"shardlab", "python", "numpy", "torch", "kernel"}
+    assert all(found["versions"][name] for name in ("shardlab", "python", "numpy", "kernel"))
+    assert found["box"] == in_force.facts() and found["box"]["bubblewrap"]
     assert found["limits"] == msgspec.to_builtins(course.limits) and len(found["files"]) == 64
     entered = gradebook.record(course.root, "ada", "level-0", verdict, notebook)
     assert entered.evidence == found and entered.engine == "local" and entered.device == "cpu"
