@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import ctypes
 import logging
 import os
 import select
@@ -23,10 +22,9 @@ from autograder import course as courses
 from autograder.engine.job import Job
 from autograder.engine.notebook import grade_notebook
 from autograder.engine.spool import Spool
+from autograder.learner.box import linux
 
 log = logging.getLogger(__name__)
-
-_PR_SET_PDEATHSIG = 1
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -68,7 +66,7 @@ def main() -> None:
 def _end_with(parent: int, channel: socket.socket) -> None:
     """This process ends when its pool has, in whatever way that ended, and its boxes with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pool's to hear
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)
+    linux.die_with_parent()
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
 

@@ -75,7 +75,6 @@ _LIMITS_OF_USER = (6, 11)  # NPROC, SIGPENDING: a lower one tells how much all o
 
 _ALLOW = 0x7FFF0000
 _NOT_EQUAL, _LESS, _EQUAL, _MORE, _MASKED_EQUAL = 1, 2, 4, 6, 7
-_NOT_HERE = -1
 
 
 def _error(number: int) -> int:
