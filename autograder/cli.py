@@ -185,6 +185,26 @@ def quiz(
     raise typer.Exit(run(courses.load(courses.find_root(course)), topic or [], count, html))
 
 
+@app.command()
+def report(
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Where the verdicts are (default: results/ of the course).", metavar="DIR"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The page to write (default: beside the verdicts).", metavar="FILE")
+    ] = None,
+    groups: Annotated[
+        Path | None, typer.Option(help="Sections of the class: columns id and group.", metavar="CSV")
+    ] = None,
+    course: CourseOption = None,
+) -> None:
+    """Write one page on the class: progress, scores, items, and what it has not understood."""
+    from autograder.report.classreport import run
+
+    raise typer.Exit(run(courses.load(courses.find_root(course)), results, out, groups))
+
+
 exports = typer.Typer(no_args_is_help=True, help="Write parts of the course in the formats of other systems.")
 app.add_typer(exports, name="export")
 
