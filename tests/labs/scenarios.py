@@ -372,3 +372,88 @@ def looks_around(rank, groups, inputs):
         "environment": sorted(os.environ),
         "descriptors": sorted(kind_of(fd) for fd in range(3, 64) if kind_of(fd)),
     }
+
+
+# --- under the probe ---
+
+
+def deep():
+    torch.manual_seed(3)
+    return nn.Sequential(*(nn.Linear(64, 64, dtype=torch.float64) for _ in range(6)))
+
+
+def probed(net, rank, forward, reduce=None):
+    from autograder.learner.lab import probe, training
+
+    watcher = probe.current()
+    watcher.watch(net)
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+    watcher.watch(optimizer=optimizer)
+    data = []
+    for step in range(3):
+        generator = torch.Generator().manual_seed(100 * step + rank)
+        data.append([(torch.randn(2, 64, dtype=torch.float64, generator=generator), torch.zeros(2, 64))])
+    loop = training.Loop(
+        forward=forward,
+        zero=lambda: optimizer.zero_grad(set_to_none=True),
+        update=optimizer.step,
+        reduce=reduce,
+    )
+    loop.run(data, watcher)
+
+
+def probed_replica(rank, groups, inputs):
+    net = deep()
+    probed(net, rank, nn.parallel.DistributedDataParallel(net, bucket_cap_mb=0.03))
+
+
+def probed_shards(rank, groups, inputs):
+    from torch.distributed.fsdp import fully_shard
+
+    net = deep()
+    for layer in net:
+        fully_shard(layer)
+    probed(net, rank, fully_shard(net))
+
+
+def probed_late(rank, groups, inputs):
+    net = deep()
+
+    def reduce():
+        for parameter in net.parameters():
+            dist.all_reduce(parameter.grad)
+
+    probed(net, rank, net, reduce)
+
+
+def marks(rank):
+    from autograder.learner.lab import probe
+
+    return probe.current()._tell
+
+
+def forges_marks(rank, groups, inputs):
+    for step in (0, 1, 1, 2):
+        marks(rank)("step", {"step": step})
+        dist.all_reduce(torch.ones(1000))
+
+
+def forges_nothing(rank, groups, inputs):
+    for _ in range(4):
+        dist.all_reduce(torch.ones(1000))
+
+
+def too_many_marks(rank, groups, inputs):
+    for _ in range(30_000):
+        marks(rank)("step", {})
+    dist.barrier()
+
+
+def marks_of_no_numbers(rank, groups, inputs):
+    marks(rank)("step", {"step": [[1] * 1000]})
+    dist.barrier()
+
+
+def a_mark_of_many_values(rank, groups, inputs):
+    marks(rank)("step", {str(n): n for n in range(100)})
+    dist.barrier()

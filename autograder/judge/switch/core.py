@@ -21,13 +21,14 @@ from autograder.judge.switch.matching import Answer, Matcher, Parted
 from autograder.judge.switch.messages import End, Pending
 from autograder.judge.switch.outcome import Outcome, Rules, record
 from autograder.judge.switch.state import RankState
-from autograder.judge.switch.trace import Trace
+from autograder.judge.switch.trace import Mark, Trace
 from autograder.judge.switch.wire import Port
 
 NOTHING: Bytes = np.empty(0, np.uint8)
 MAX_HELD = 256 << 20
 MAX_QUEUED = 1024 << 20  # bytes of answers that wait to be taken, of all ranks together
 MAX_OPEN = 4096
+MAX_MARKS = 20_000  # of one rank
 GRACE_ALONE = 0.3
 GRACE_THREADS = 3.0
 POKE_DELAY = 0.02
@@ -45,6 +46,7 @@ class Switch:
         self._selector = selectors.DefaultSelector()
         self._matcher = Matcher(scramble=rules.scramble)
         self._log: list[Pending] = []
+        self._marks: list[Mark] = []
         self._clock = 0
         self._pokes: list[tuple[float, RankState, int]] = []
         self._derived: set[int] = set()
@@ -90,7 +92,7 @@ class Switch:
                 rank.port.close()
             self._selector.close()
         ends = tuple(rank.end or End("stopped") for rank in self._ranks)
-        trace = Trace(tuple(record(call) for call in self._log))
+        trace = Trace(tuple(record(call) for call in self._log), tuple(self._marks))
         return Outcome(how, text, drawn, ends, frozenset(self._derived), trace, time.monotonic() - start)
 
     # --- one event ---
@@ -125,6 +127,12 @@ class Switch:
             self._call(rank, messages.call(header, payload, rank.number, rank.groups))
         elif op in ("wait", "look", "poke"):
             self._asked(rank, messages.seq(header), str(op), header.get("alone") is not False)
+        elif op == "mark":
+            rank.marks += 1
+            if rank.marks > MAX_MARKS:
+                raise Fault(f"sends more than {MAX_MARKS} marks")
+            name, values = messages.mark(header)
+            self._marks.append(Mark(rank.number, self._tick(), name, values))
         elif op == "group":
             number, group = messages.group(header, rank.number, len(self._ranks))
             if number != len(rank.groups):

@@ -13,6 +13,7 @@ from autograder.judge.switch.fault import Fault
 MAX_SIZES = 4096
 MAX_BYTES = 1 << 40
 MAX_NAME = 200
+MAX_MARKED, MAX_WORD = 16, 40
 MAX_TEXT = 4000
 MAX_CALLS = 200_000
 MAX_GROUPS = 256
@@ -204,6 +205,24 @@ def end(message: dict[str, Any], payload: Bytes) -> End:
             raise Fault("ends without values")
         return End("done", values=values, packed=payload.tobytes())
     return End(how, _text(message, "text", MAX_TEXT), _int(message, "line", 1 << 20))
+
+
+def mark(message: dict[str, Any]) -> tuple[str, dict[str, float | str]]:
+    """The name of a mark and what it says: finite numbers and short texts. Raises Fault."""
+    values = message.get("values")
+    if not isinstance(values, dict) or len(values) > MAX_MARKED:
+        raise Fault(f"a mark without values, or with more than {MAX_MARKED}")
+    made: dict[str, float | str] = {}
+    for key, value in values.items():
+        if len(key) > MAX_WORD:
+            raise Fault("a mark whose values have long names")
+        if (type(value) is int and abs(value) <= MAX_BYTES) or (
+            type(value) is float and math.isfinite(value)
+        ):
+            made[key] = value
+        else:
+            made[key] = _text(values, key, MAX_WORD)
+    return _text(message, "name", MAX_WORD), made
 
 
 def seq(message: dict[str, Any]) -> int:

@@ -19,6 +19,7 @@ class RankState:
         self.port = port
         self.groups: dict[int, Group] = {}
         self.calls = 0
+        self.marks = 0
         self.bytes = 0
         self.open: dict[int, Pending] = {}
         self.waits: dict[int, Pending] = {}

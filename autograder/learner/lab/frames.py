@@ -9,6 +9,7 @@ rank to switch
     {"op": "wait", "seq": 7}                                  the rank stands still until call 7 is done
     {"op": "look", "seq": 7}                                  somebody asks whether call 7 is done, and goes on
     {"op": "poke", "seq": 7}                                  somebody has taken call 7's future, and may look later
+    {"op": "mark", "name": "phase", "values": {...}}          what the probe saw; numbers and short texts
     {"op": "end", "how": "done", "values": {...}}             the last word of a rank; payload: its tensors
 switch to rank
     {"op": "start", ...}                                      the task and its inputs; payload: the tensors

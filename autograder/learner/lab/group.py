@@ -236,6 +236,8 @@ class SwitchGroup(_ProcessGroup):  # type: ignore[misc, unused-ignore]
             "sizes": [nbytes(tensor) for tensor in measured],
             **more,
         }
+        if kind == "all_gather" and self._line.on_gather is not None:
+            self._line.on_gather(outputs)
         work = self._line.call(header, inputs, outputs, outputs if result is None else result)
         if self._coalescing is not None:
             self._coalescing.append(work)

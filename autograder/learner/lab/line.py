@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -25,6 +25,8 @@ class Line:
         self._groups = 0
         self._open: dict[int, tuple[SwitchWork, list[torch.Tensor]]] = {}
         self._closed: str | None = None
+        self.on_gather: Callable[[Sequence[torch.Tensor]], None] | None = None
+        """Called with the outputs of every all-gather before it is sent: the probe's."""
         self._reader = threading.Thread(target=self._read, name="switch", daemon=True)
 
     def start(self) -> tuple[dict[str, Any], bytearray]:
@@ -69,6 +71,13 @@ class Line:
             self._open[seq] = (work, [tensor for tensor in outputs if tensor.numel()])
             frames.send_frame(self._sock, {"op": "call", "seq": seq, **header}, parts)
         return work
+
+    def mark(self, name: str, values: Mapping[str, float | str]) -> None:
+        """A remark for the switch's record, which keeps it in the order of this rank's calls. Dropped where the case
+        has ended."""
+        with self._sending:
+            if self._closed is None:
+                frames.send_frame(self._sock, {"op": "mark", "name": name, "values": dict(values)})
 
     def finish(self, values: dict[str, Any], packed: bytes) -> None:
         """The last word of a rank whose code returned: its outputs, plain ones and tensors (as safetensors)."""

@@ -23,7 +23,7 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import FileStore, HashStore
 
 from autograder.learner.box import limits
-from autograder.learner.lab import group, tensors
+from autograder.learner.lab import group, probe, tensors
 from autograder.learner.lab.line import Line
 
 MAX_TEXT = 2000
@@ -46,6 +46,8 @@ def be_rank(sock: socket.socket, run: ModuleType, lab_py: Path) -> None:
         inputs = dict(job["values"])
         described = job["tensors"]
         inputs |= zip([entry["name"] for entry in described], tensors.unpack(payload, described), strict=True)
+        probe.begin(line.mark)
+        line.on_gather = probe.current().gathered
         outputs = run.run(job["task"], load(lab_py, "lab"), job["rank"], groups, inputs)
         values, packed = pack(outputs)
     except BaseException as error:

@@ -25,7 +25,7 @@ import torch
 from autograder.learner.box import limits, linux, space
 from autograder.learner.box.space import Body, Space, say
 from autograder.learner.box.zygote import Settings, wake_on_children
-from autograder.learner.lab import rank
+from autograder.learner.lab import probe, rank
 
 MiB = 1 << 20
 _LARGEST = 4 * MiB
@@ -39,6 +39,13 @@ def warm() -> None:
     for module in ("torch.distributed.fsdp", "torch.nn.parallel"):  # what labs wrap and compare with, 0.4 s
         importlib.import_module(module)
     torch.ones(2, 2) @ torch.ones(2, 2)  # reads what the processor can do while /proc and /sys are there
+    # the first step of an optimizer, and the first tensor of a probe, import what a rank would pay for, 2 s
+    parameter = torch.nn.Parameter(torch.ones(2))
+    for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
+        parameter.grad = torch.ones(2)
+        kind([parameter], lr=0.1).step()
+    with probe.Probe(lambda name, values: None) as one, one.phase("forward"):
+        torch.nn.functional.linear(parameter, parameter[None]).sum().backward()
 
 
 def serve(control: socket.socket, settings: Settings) -> None:
