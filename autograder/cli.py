@@ -186,6 +186,53 @@ def quiz(
 
 
 @app.command()
+def extend(
+    student: Annotated[str, typer.Argument(metavar="STUDENT")],
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
+    length: Annotated[
+        str, typer.Argument(help="2d, 36h, 90m, 1w, 1d12h; 0 takes it back.", metavar="LENGTH")
+    ],
+    course: CourseOption = None,
+) -> None:
+    """Give a learner longer for an assignment, before or after something is handed in."""
+    from autograder.report.extending import run
+
+    raise typer.Exit(run(courses.load(courses.find_root(course)), student, assignment, length))
+
+
+@app.command()
+def similar(
+    assignment: Annotated[str, typer.Option(help="Only this assignment.")] = "",
+    at_least: Annotated[float, typer.Option(min=0, max=1, help="Show pairs alike by this share.")] = 0.6,
+    course: CourseOption = None,
+) -> None:
+    """List hand-ins that share code, with one another, the reference or an attempt."""
+    from autograder.report.similar import run
+
+    raise typer.Exit(run(courses.load(courses.find_root(course)), assignment, at_least))
+
+
+news = typer.Typer(no_args_is_help=True, help="Make a course of your own.")
+app.add_typer(news, name="new")
+
+
+@news.command("course")
+def new_course(
+    folder: Annotated[Path, typer.Argument(metavar="DIR")],
+    items: Annotated[int, typer.Option(min=1, help="Graded questions to draw.")] = 12,
+    title: Annotated[str, typer.Option(help="The course's title (default: the checkout's).")] = "",
+    course: CourseOption = None,
+) -> None:
+    """Make a private course in DIR: a secret seed, and graded questions nobody has seen."""
+    from autograder.newcourse import new
+
+    built = new(courses.load(courses.find_root(course)), folder, items=items, title=title)
+    typer.echo(
+        f"{len(built)} files built in {folder}. Read its README.md, and keep {folder}/seed.secret to yourself"
+    )
+
+
+@app.command()
 def report(
     results: Annotated[
         Path | None,

@@ -17,6 +17,7 @@ from autograder import course, verdict
 from autograder.engine import explanation
 from autograder.handin import source
 from autograder.handin.source import Source, SourceCell
+from autograder.notebooks import extensions
 from autograder.verdict import Part, PartStatus, Status, Verdict, scored, total, unscored
 
 EARLIER = "hand_grade_of_an_earlier_answer"
@@ -42,6 +43,8 @@ class SaveGrades(NbGraderPreprocessor):
         with Gradebook(resources["nbgrader"]["db_url"]) as gradebook:
             final = enter(gradebook, found, known, before)
             gradebook.db.commit()
+            # before nbgrader works out how late this is
+            extensions.enter(gradebook, Path(self.root), found.student, found.assignment)
         verdict.write(final, results)
         resources["shardlab"] = final
         return nb, resources

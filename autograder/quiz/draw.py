@@ -62,10 +62,11 @@ def toml(items: Sequence[Item], topic: str) -> str:
     """Items as a file of a private bank."""
     lines = [f"topic = {_text(topic)}", "", "# Graded: keep this file out of anything learners can read."]
     for item in items:
+        needed = {field.encode_name for field in msgspec.structs.fields(item) if field.required}
         table = {
             name: value
             for name, value in msgspec.to_builtins(item).items()
-            if name != "topic" and value not in ([], {}, "")
+            if name != "topic" and (name in needed or value not in ([], {}, ""))
         }
         lines += ["", "[[item]]", *_pairs(table)]
         for name in ("reason", "wrong"):
