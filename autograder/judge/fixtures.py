@@ -8,6 +8,7 @@ rounding.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -36,7 +37,9 @@ def given(case: Case, seed: int) -> list[Inputs]:
     def draw(*shape: int) -> Tensor:
         return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
 
-    start = {name: draw(*p.shape) / 2 for name, p in models.Stack(**description).named_parameters()}
+    # by the root of the fan-in, so that tanh is neither flat, where gradients become denormal and slow, nor a line
+    shapes = {name: p.shape for name, p in models.Stack(**description).named_parameters()}
+    start = {name: draw(*shape) / math.sqrt(shape[-1]) for name, shape in shapes.items()}
     made: list[Inputs] = []
     for rank in range(case.world):
         inputs: Inputs = {

@@ -457,3 +457,7 @@ def marks_of_no_numbers(rank, groups, inputs):
 def a_mark_of_many_values(rank, groups, inputs):
     marks(rank)("step", {str(n): n for n in range(100)})
     dist.barrier()
+
+
+def sums_its_input(rank, groups, inputs):
+    return {"sum": inputs["x"].double().sum()}

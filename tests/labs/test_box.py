@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import torch
 from lab_ranks import Run, greetings, outputs
 
 from autograder.judge.switch import Rules
@@ -125,3 +126,9 @@ def test_ranks_without_a_box_do_the_same() -> None:
     with fresh(sandboxed=False) as box:
         got = outputs(box.run(greetings("objects", 3, None), Rules(), 30))
         assert [out["box"] for out in got] == [{"from": 1}] * 3
+
+
+def test_inputs_larger_than_a_sockets_buffer_arrive(box: RankBox) -> None:
+    large = torch.arange(6 << 20, dtype=torch.float32)  # 24 MiB a rank; the switch's buffers hold 4
+    ran = box.run(greetings("sums_its_input", 2, [{"x": large}, {"x": large}]), Rules(), 30.0)
+    assert [float(out["sum"]) for out in outputs(ran)] == [float(large.double().sum())] * 2

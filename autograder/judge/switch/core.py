@@ -54,6 +54,7 @@ class Switch:
         for rank, (header, payload) in zip(self._ranks, greetings, strict=True):
             rank.port.send(header, [payload])
             self._selector.register(rank.port.sock, selectors.EVENT_READ, rank)
+            self._listen(rank)  # inputs larger than the socket's buffer are still on their way
 
     def watch(self, fileobj: Any, read: Callable[[], bool]) -> None:
         """Calls `read` when `fileobj` is readable, until it returns False. For what the ranks print and the like."""

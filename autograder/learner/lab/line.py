@@ -95,18 +95,19 @@ class Line:
                 header, size = frames.receive_header(self._sock)
                 work, outputs = self._open.pop(header["seq"])
                 if header["op"] == "error":
-                    work.finish(-1, str(header["text"]))
-                    continue
-                for tensor in outputs:
-                    size -= self._fill(tensor)
-                if size:
-                    raise frames.LineClosed(f"{size} bytes too many in an answer")
-                work.finish(int(header.get("source", -1)), None)
+                    done = work.finish(-1, str(header["text"]))
+                else:
+                    size -= sum(self._fill(tensor) for tensor in outputs)
+                    if size:
+                        raise frames.LineClosed(f"{size} bytes too many in an answer")
+                    done = work.finish(int(header.get("source", -1)), None)
+                del work, outputs
+                done.set()
         except (frames.LineClosed, OSError, KeyError, ValueError) as error:
             # the switch has ended the case: nothing more will come, so nobody may go on waiting
             self._closed = f"the switch has ended this case ({error})"
             for work, _ in list(self._open.values()):
-                work.finish(-1, self._closed)
+                work.finish(-1, self._closed).set()
 
     def _fill(self, tensor: torch.Tensor) -> int:
         view = tensors.writable(tensor)

@@ -39,6 +39,7 @@ class Probe(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call, unused-ignore]
         self._tell = tell
         self._fake = fake
+        self._closed = False
         self._storages = Storages()
         self._gathered: set[int] = set()
         self._saved: set[int] = set()
@@ -82,6 +83,15 @@ class Probe(TorchDispatchMode):
             self._tell("phase", {**about, "at": "end"})
             self._where = before
 
+    @contextlib.contextmanager
+    def closed(self) -> Iterator[None]:
+        """What is made inside is the lab's own and does not count."""
+        before, self._closed = self._closed, True
+        try:
+            yield
+        finally:
+            self._closed = before
+
     def memory(self) -> dict[str, int]:
         """Live bytes at this moment, by class and in all."""
         owners = self._owners()
@@ -99,7 +109,7 @@ class Probe(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        if not self._fake and any(issubclass(kind, FakeTensor) for kind in types):
+        if self._closed or (not self._fake and any(issubclass(kind, FakeTensor) for kind in types)):
             return func(*args, **(kwargs or {}))  # DTensor asks fake tensors for shapes: no memory, no work
         if any(kind not in _PLAIN for kind in types):
             return NotImplemented  # a DTensor and the like: what it is made of comes here again

@@ -36,7 +36,8 @@ _EQUALITY_UID = 1023
 def warm() -> None:
     """What every rank needs, done once in the zygote."""
     torch.set_num_threads(1)
-    for module in ("torch.distributed.fsdp", "torch.nn.parallel"):  # what labs wrap and compare with, 0.4 s
+    # what labs wrap and compare with
+    for module in ("torch.distributed.fsdp", "torch.distributed.optim", "torch.nn.parallel"):
         importlib.import_module(module)
     torch.ones(2, 2) @ torch.ones(2, 2)  # reads what the processor can do while /proc and /sys are there
     # the first step of an optimizer, and the first tensor of a probe, import what a rank would pay for, 2 s

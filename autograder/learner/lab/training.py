@@ -75,10 +75,10 @@ class Loop:
                 if self.reduce is not None:
                     with probe.phase("reduce"):
                         self.reduce()
-                self._note(step, self.before_update)
+                self._note(step, self.before_update, probe)
                 with probe.phase("update"):
                     self.update()
-                self._note(step, self.after)
+                self._note(step, self.after, probe)
         return self.handed_in
 
     def _one(self, step: int, number: int, batch: Batch, count: int, probe: Probe) -> None:
@@ -89,9 +89,15 @@ class Loop:
             (loss / count).backward()
         self.handed_in[f"loss:{step}:{number}"] = loss.detach()
 
-    def _note(self, step: int, give: Callable[[int], Mapping[str, Tensor]] | None) -> None:
+    def _note(self, step: int, give: Callable[[int], Mapping[str, Tensor]] | None, probe: Probe) -> None:
         if give is not None:
-            self.handed_in |= {f"{name}:{step}": value.detach().clone() for name, value in give(step).items()}
+            with probe.closed():
+                self.handed_in |= {f"{n}:{step}": value.detach().clone() for n, value in give(step).items()}
+
+
+def summed(name: str, value: Tensor) -> tuple[str, Tensor]:
+    """A tensor as the sums along its first dimension, in float64: what is handed in where memory is short."""
+    return f"{name}:sum", value.detach().double().sum(0)
 
 
 def named_gradients(model: torch.nn.Module) -> Iterator[tuple[str, Tensor]]:

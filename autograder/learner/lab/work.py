@@ -35,14 +35,16 @@ class SwitchWork(dist.Work):
             self._asked.add(what)
             self._say(what)
 
-    def finish(self, source: int, error: str | None) -> None:
-        """Called by the line's reader, once, after the outputs are written."""
+    def finish(self, source: int, error: str | None) -> threading.Event:
+        """Called by the line's reader, once, after the outputs are written: all but the event that wakes who waits.
+        The reader sets it when it holds this work no longer, or the outputs would outlive their last user.
+        """
         self._source, self._error = source, error
-        self._done.set()
         if error is None:
             self._future.set_result(self._result)
         else:
             self._future.set_exception(RuntimeError(error))
+        return self._done
 
     def wait(self, timeout: timedelta | None = None) -> bool:
         """Returns True when the call is done. Raises RuntimeError with the switch's words when it failed, or when
