@@ -68,8 +68,7 @@ def truth(inputs: Sequence[Inputs], ranks: Sequence[int] | None = None) -> list[
     among = list(range(len(inputs))) if ranks is None else list(ranks)
     first = inputs[among[0]]
     model = models.build(first["model"], training.weights(first))
-    kind, options = training.optimizer_of(first)
-    optimizer = kind(model.parameters(), **options)
+    optimizer = _optimizer(first, model)
     data = {rank: training.batches(inputs[rank]) for rank in among}
     record = []
     for step in range(int(first["steps"])):
@@ -86,6 +85,13 @@ def truth(inputs: Sequence[Inputs], ranks: Sequence[int] | None = None) -> list[
         found |= {f"param:{name}": p.detach().clone() for name, p in model.named_parameters()}
         record.append(found)
     return record
+
+
+def _optimizer(inputs: Inputs, model: torch.nn.Module) -> torch.optim.Optimizer:
+    kind, options = training.optimizer_of(inputs)
+    if kind is training.Hoarder:  # what it hoards changes nothing
+        kind, options = torch.optim.SGD, {"lr": options["lr"]}
+    return kind(model.parameters(), **options)
 
 
 def sizes(inputs: Inputs) -> dict[str, int]:

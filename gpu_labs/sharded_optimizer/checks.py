@@ -35,8 +35,7 @@ def judge(
 ) -> list[Finding]:
     """Everything wrong with one case, the likeliest cause first."""
     group = list(case.group or range(case.world))
-    plain = [_plain(one) for one in inputs]
-    record = fixtures.truth(plain, group)
+    record = fixtures.truth(inputs, group)
     expected: list[dict[str, Any]] = [{} for _ in range(case.world)]
     for rank in group:
         params = fixtures.per_step(record, "param:")
@@ -44,7 +43,7 @@ def judge(
             params = {f"{name[:-2]}:sum{name[-2:]}": value.double().sum(0) for name, value in params.items()}
         expected[rank] = params | fixtures.losses(record, rank)
     wrong = compare(outputs, expected, **fixtures.closeness(inputs[0]))
-    found = [_named(group, plain, outputs, record, wrong)] if wrong else []
+    found = [_named(group, inputs, outputs, record, wrong)] if wrong else []
     if len(group) > 1 and case.backend == "switch":
         found += [finding for finding in _sharded(task, group, inputs[0], trace) if finding]
     return found
@@ -105,14 +104,6 @@ def _moves_no_more(run: steps.Steps, rank: int, n: int, inputs: Inputs) -> list[
         traffic.a_step_costs_at_most(run, rank, most, "2 (N−1)/N · P", named),
         traffic.in_all(run.trace, rank, in_all, "2P + steps · 2 (N−1)/N · P"),
     ]
-
-
-def _plain(inputs: Inputs) -> Inputs:
-    """The same inputs with an optimizer torch has: the one of the memory case is plain gradient descent."""
-    asked = inputs["optimizer"]
-    return (
-        inputs | {"optimizer": {"name": "SGD", "lr": asked["lr"]}} if asked["name"] == "Hoarder" else inputs
-    )
 
 
 def _named(

@@ -3,29 +3,9 @@
 from types import ModuleType
 from typing import Any
 
-import torch
 import torch.distributed as dist
 
 from autograder.learner.lab import models, probe, training
-
-
-class Hoarder(torch.optim.Optimizer):
-    """Plain gradient descent that keeps `buffers` tensors of each parameter's size, for the case under a memory limit:
-    whoever keeps them all has no room."""
-
-    def __init__(self, params: Any, lr: float, buffers: int) -> None:
-        super().__init__(params, {"lr": lr, "buffers": buffers})
-
-    @torch.no_grad()
-    def step(self, closure: Any = None) -> None:
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is None:
-                    continue
-                kept = self.state[parameter]
-                for number in range(group["buffers"]):
-                    kept.setdefault(f"buffer{number}", torch.ones_like(parameter))
-                parameter.sub_(parameter.grad, alpha=group["lr"])
 
 
 def run(
@@ -40,7 +20,7 @@ def run(
     watcher = probe.current()
     model = models.build(inputs["model"], training.weights(inputs))
     watcher.watch(model)
-    kind, options = _optimizer(inputs)
+    kind, options = training.optimizer_of(inputs)
     with watcher:
         optimizer = lab.ShardedOptimizer(model.parameters(), kind, group, **options)
     watcher.watch(optimizer=optimizer)
@@ -53,9 +33,3 @@ def run(
             for name, value in model.named_parameters()
         ),
     ).run(training.batches(inputs), watcher)
-
-
-def _optimizer(inputs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    if inputs["optimizer"]["name"] != "Hoarder":
-        return training.optimizer_of(inputs)
-    return Hoarder, {name: value for name, value in inputs["optimizer"].items() if name != "name"}

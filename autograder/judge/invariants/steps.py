@@ -24,9 +24,16 @@ class Steps:
     starts: dict[int, tuple[int, ...]]
 
     def calls(self, rank: int, step: int, *kinds: str) -> tuple[Call, ...]:
-        """The calls of one rank in one step, of these kinds (none given: all)."""
+        """The calls of one rank in one step, of these kinds (none given: all), without those that hand something in
+        for the lab."""
         begin, end = self._span(rank, step)
-        return tuple(call for call in self.trace.of(rank, *kinds) if begin <= call.order < end)
+        aside = [mark.order for mark in self.marks(rank, step, "aside")]
+        pairs = list(zip(aside[::2], aside[1::2], strict=False))
+        return tuple(
+            call
+            for call in self.trace.of(rank, *kinds)
+            if begin <= call.order < end and not any(a < call.order < b for a, b in pairs)
+        )
 
     def marks(self, rank: int, step: int, *names: str) -> tuple[Mark, ...]:
         """The marks of one rank in one step."""

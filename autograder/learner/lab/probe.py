@@ -6,6 +6,7 @@ never gives any. What it sees goes to the switch's record as marks, in the order
     step    {step}                                   training step `step` begins
     phase   {phase, at: begin|end, step, micro}      forward, backward, reduce or update, of micro-batch `micro`
     matmul  {phase, step, flops}                     a matrix product, as it is issued
+    aside   {at: begin|end}                          the lab's own calls, to hand something in
     memory  {phase, step, at: peak|end, total, parameters, gathered, gradients, optimizer, saved, other}: live bytes
 
 Memory is told by storage (see `storages`): each is counted once, in the first class it belongs to of those named above.
@@ -85,11 +86,13 @@ class Probe(TorchDispatchMode):
 
     @contextlib.contextmanager
     def closed(self) -> Iterator[None]:
-        """What is made inside is the lab's own and does not count."""
+        """What is made and called inside is the lab's own, to hand something in, and does not count."""
         before, self._closed = self._closed, True
+        self._tell("aside", {"at": "begin"})
         try:
             yield
         finally:
+            self._tell("aside", {"at": "end"})
             self._closed = before
 
     def memory(self) -> dict[str, int]:

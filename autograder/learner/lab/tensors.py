@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 
 import torch
@@ -50,15 +51,22 @@ def name_of(tensor: torch.Tensor) -> str:
 
 def readable(tensor: torch.Tensor) -> memoryview:
     """The tensor's elements in order, as bytes; a copy only where the tensor is not contiguous (or conjugated)."""
-    flat = tensor.detach().resolve_conj().resolve_neg().contiguous().view(-1).view(torch.uint8)
-    return flat.numpy().data
+    return _memory(tensor.detach().resolve_conj().resolve_neg().contiguous())
 
 
 def writable(tensor: torch.Tensor) -> memoryview | None:
     """The tensor's own memory as bytes; None where its elements do not lie in order."""
     if not tensor.is_contiguous() or tensor.is_conj() or tensor.is_neg():
         return None
-    return tensor.detach().view(-1).view(torch.uint8).numpy().data
+    return _memory(tensor.detach())
+
+
+def _memory(tensor: torch.Tensor) -> memoryview:
+    """The bytes of a contiguous tensor, which lives as long as they are held. Not by numpy: a storage that numpy has
+    seen can never be resized again, and freeing what was gathered is what a sharded layer does."""
+    found = (ctypes.c_char * nbytes(tensor)).from_address(tensor.data_ptr())
+    found.tensor = tensor  # type: ignore[attr-defined]
+    return memoryview(found).cast("B")
 
 
 def store(data: bytearray, tensor: torch.Tensor) -> None:

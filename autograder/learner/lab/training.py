@@ -38,10 +38,31 @@ def weights(inputs: Mapping[str, Any]) -> dict[str, Tensor]:
     return {name[2:]: value for name, value in inputs.items() if name.startswith("w:")}
 
 
+class Hoarder(torch.optim.Optimizer):
+    """Plain gradient descent that keeps `buffers` tensors of each parameter's size, for cases under a memory limit:
+    whoever keeps the state of all parameters has no room."""
+
+    def __init__(self, params: Any, lr: float, buffers: int) -> None:
+        super().__init__(params, {"lr": lr, "buffers": buffers})
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Any:
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is None:
+                    continue
+                kept = self.state[parameter]
+                for number in range(group["buffers"]):
+                    kept.setdefault(f"buffer{number}", torch.ones_like(parameter))
+                parameter.sub_(parameter.grad, alpha=group["lr"])
+
+
 def optimizer_of(inputs: Mapping[str, Any]) -> tuple[type[torch.optim.Optimizer], dict[str, Any]]:
-    """The optimizer a case asks for, from its input `optimizer`: {"name": "SGD", "lr": 0.1, "momentum": 0.9}."""
+    """The optimizer a case asks for, from its input `optimizer`: {"name": "SGD", "lr": 0.1, "momentum": 0.9}; the name
+    is one of `torch.optim`, or Hoarder."""
     asked = dict(inputs["optimizer"])
-    return getattr(torch.optim, asked.pop("name")), asked
+    name = asked.pop("name")
+    return Hoarder if name == "Hoarder" else getattr(torch.optim, name), asked
 
 
 @dataclass
@@ -92,7 +113,8 @@ class Loop:
     def _note(self, step: int, give: Callable[[int], Mapping[str, Tensor]] | None, probe: Probe) -> None:
         if give is not None:
             with probe.closed():
-                self.handed_in |= {f"{n}:{step}": value.detach().clone() for n, value in give(step).items()}
+                given = give(step)
+                self.handed_in |= {f"{name}:{step}": value.detach().clone() for name, value in given.items()}
 
 
 def summed(name: str, value: Tensor) -> tuple[str, Tensor]:
