@@ -1,7 +1,7 @@
 """Reads the key of an exercise: runs the hidden-test region of the course's own source.
 
 The region is trusted: it comes from the course, found by grade id, never from a hand-in. In scope: expect, draw,
-budget (the formulas of judge/budget.py) and math.
+budget (the formulas of judge/budget/) and math.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ def test_training_state_of_known_models(method: Method, params: int, ranks: int,
     assert budget.gb(budget.state(method, params, ranks, FP32).total) == expected
 
 
-def test_every_regime_comes_to_sixteen_bytes_and_splits_them_as_stated() -> None:
-    assert [regime.total for regime in budget.REGIMES] == [16, 16, 16]
+def test_the_regimes_come_to_16_18_and_20_bytes_and_split_them_as_stated() -> None:
+    assert [regime.total for regime in budget.REGIMES] == [16, 16, 16, 18, 20]
     assert Fraction(FP32.optimizer, FP32.total) == Fraction(1, 2)
     assert Fraction(MIXED.optimizer, MIXED.total) == Fraction(3, 4)
     assert (FSDP2_MIXED.compute, FP32.compute) == (2, 4)
