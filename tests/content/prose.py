@@ -14,7 +14,7 @@ from autograder.judge import budget
 from autograder.judge.budget import FP32, FSDP2_MIXED, LLAMA3_8B, LLAMA_7B, MIXED, Method
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = ("level-1", "level-2")
+NOTEBOOKS = ("level-1", "level-2", "level-3")
 BANK = ("misconceptions", "corrections")  # figures of items stand beside their formulas: see quiz/figures.py
 
 _NUMBER = r"\d+(?:\.\d+)?"
@@ -105,6 +105,15 @@ SOURCES: dict[str, dict[str, Fraction | int | Stated]] = {
         "12 GB": _state(Method.ZERO3, FP32, 3 * GB, 4) / GB,
         "4 GB": 16 - _state(Method.ZERO3, FP32, 3 * GB, 4) / GB,
     },
+    "level-3": {
+        "1 %": Stated("the tolerance, rel=0.01 of expect.quantity"),
+        "700 MB": Stated("given in 3.1 and 3.2"),
+        "10 Gbit/s": Stated("given in 3.2"),
+        "16 byte": FP32.total,
+        "80 GB": Stated("the card of 3.5"),
+        "6 GB": Stated("given in 3.5 (c)"),
+        "20 %": Stated("the figure without a source, named as such"),
+    },
     "misconceptions": {
         "1 GB": Stated("a definition"),
         "1 GiB": Stated("a definition"),
@@ -141,6 +150,13 @@ PHRASES: dict[str, list[tuple[str, bool]]] = {
         ("some 50 to 100 equal layers", (100 / 50, 100 / 100) == (2, 1)),
         ("16 × 3 ÷ 4 = 12", 16 * 3 / 4 == 12),
         ("too little for a root unit of 13.1%", Fraction(LLAMA3_8B.root, LLAMA3_8B.params) > _BUFFER),
+    ],
+    "level-3": [
+        (
+            "takes 980 ms where there are 600 ms",
+            2 * budget.ring_time(700 * MB, 8, budget.link_bytes(10)) == Fraction(98, 100),
+        ),
+        ("come to just what data parallelism sends", 2 + 2 + 4 == 4 + 4),
     ],
     "misconceptions": [
         ("5 rows on 4 ranks give 2, 2, 1, 0", budget.chunk_rows(5, 4) == [2, 2, 1, 0]),
