@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+
+import figures_level_5
+from stated import Stated
 
 from autograder.build import source
 from autograder.judge import budget
 from autograder.judge.budget import FP32, FSDP2_MIXED, LLAMA3_8B, LLAMA_7B, MIXED, Method
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = ("level-1", "level-2", "level-3")
+NOTEBOOKS = ("level-1", "level-2", "level-3", "level-5")
 BANK = ("misconceptions", "corrections")  # figures of items stand beside their formulas: see quiz/figures.py
 
 _NUMBER = r"\d+(?:\.\d+)?"
@@ -22,13 +24,6 @@ FIGURE = re.compile(
     rf"(?<![\w.^])({_NUMBER}(?:-{_NUMBER})?)"
     rf"(?:\$?[ -](GB|MB|TB|GiB|KiB|B|bytes?|Gbit/s|GB/s)\b|(GB|MB|TB|GiB|KiB)\b|\s?(%))"
 )
-
-
-@dataclass(frozen=True)
-class Stated:
-    """A figure that nothing can compute: what an exercise gives, what a claim that is refuted says, a definition."""
-
-    why: str
 
 
 def figures(text: str) -> set[str]:
@@ -114,6 +109,7 @@ SOURCES: dict[str, dict[str, Fraction | int | Stated]] = {
         "6 GB": Stated("given in 3.5 (c)"),
         "20 %": Stated("the figure without a source, named as such"),
     },
+    "level-5": figures_level_5.SOURCES,
     "misconceptions": {
         "1 GB": Stated("a definition"),
         "1 GiB": Stated("a definition"),
@@ -121,6 +117,7 @@ SOURCES: dict[str, dict[str, Fraction | int | Stated]] = {
         "8 byte": FP32.optimizer,
         "16 byte": FP32.total,
         "2 byte": FSDP2_MIXED.compute,
+        "4 byte": FP32.param,
         "10 Gbit/s": Stated("an example"),
         "10 GB": Stated("the belief: 10 GB a second"),
         "1.25 GB": Fraction(10, 8),
@@ -129,6 +126,7 @@ SOURCES: dict[str, dict[str, Fraction | int | Stated]] = {
     },
     "corrections": {
         **_LLAMA,
+        **figures_level_5.CORRECTIONS,
         "16 byte": FP32.total,
         "2 byte": FSDP2_MIXED.compute,
         "4 byte": FP32.param,
@@ -158,6 +156,7 @@ PHRASES: dict[str, list[tuple[str, bool]]] = {
         ),
         ("come to just what data parallelism sends", 2 + 2 + 4 == 4 + 4),
     ],
+    "level-5": figures_level_5.PHRASES,
     "misconceptions": [
         ("5 rows on 4 ranks give 2, 2, 1, 0", budget.chunk_rows(5, 4) == [2, 2, 1, 0]),
         ("half of 16 bytes a parameter in fp32", FP32.optimizer * 2 == FP32.total),
