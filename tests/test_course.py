@@ -34,7 +34,7 @@ def _spoil(path: Path, old: str, new: str) -> int:
 
 def test_this_course_is_whole(course: Course) -> None:
     names = [a.name for a in course.assignments]
-    assert names[:4] == ["level-1", "level-2", "level-3", "quiz-1"] and "lab-ring_collectives" in names
+    assert names[:4] == ["walkthrough", "level-1", "level-2", "level-3"] and "lab-ring_collectives" in names
     assert {a.kind for a in course.assignments} == {"notebook", "quiz", "lab"}
     assert all(a.title and a.source and a.source.is_file() for a in course.assignments)
     assert len(course.assignment("quiz-1").items) >= 9

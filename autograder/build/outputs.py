@@ -57,7 +57,7 @@ def instructor_notebook(course: Course, assignment: Assignment) -> NotebookNode:
     if assignment.kind == "quiz":
         return quiz.notebook(course, assignment)
     assert assignment.source is not None
-    return source.read(assignment.source)
+    return source.read(assignment.source, lambda ident, points: quiz.question(course.items, ident, points))
 
 
 def _instructor(

@@ -7,6 +7,7 @@ that compete for a slot are of one form, so that the cells are the same for all 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import msgspec
 from nbformat import NotebookNode
@@ -20,7 +21,16 @@ from autograder.learner.draw import face as draw_face
 from autograder.quiz import pose
 from autograder.quiz.pose import Posed
 
-__all__ = ["QUESTIONS", "answers_for", "candidates", "exercise_of", "notebook", "questions", "right_answer"]
+__all__ = [
+    "QUESTIONS",
+    "answers_for",
+    "candidates",
+    "exercise_of",
+    "notebook",
+    "question",
+    "questions",
+    "right_answer",
+]
 
 AUTHOR = "verify"
 """The learner whose questions an instructor notebook answers: `shardlab verify` hands in under this name."""
@@ -74,6 +84,11 @@ def notebook(course: Course, assignment: Assignment) -> NotebookNode:
             else _fixed(number, slot[0], quiz)
         )
     return assemble(cells, assignment.name)
+
+
+def question(items: Mapping[str, Item], ident: str, points: float) -> list[NotebookNode]:
+    """The cells of one item in a notebook that is no quiz: what is asked, the answer, the check. Raises KeyError."""
+    return _asked(items[ident], Quiz(name="", title="", points=points))
 
 
 def questions(course: Course, assignment: Assignment) -> bytes | None:
@@ -146,8 +161,12 @@ def _head(assignment: Assignment, slots: list[list[Item]]) -> str:
 
 
 def _fixed(number: int, item: Item, quiz: Quiz) -> list[NotebookNode]:
+    return _asked(item, quiz, f"## Question {number}\n\n")
+
+
+def _asked(item: Item, quiz: Quiz, heading: str = "") -> list[NotebookNode]:
     posed = pose.pose(item)
-    asked = markdown(f"## Question {number}\n\n{pose.markdown(posed)}")
+    asked = markdown(f"{heading}{pose.markdown(posed)}")
     if isinstance(item, Essay):
         return [asked, markdown(_model(posed, quiz.points), **metadata("essay", item.id, quiz.points))]
     sure = ", confidence=True" if quiz.confidence else ""

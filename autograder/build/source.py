@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from nbformat import NotebookNode
 from autograder import stub
 from autograder.tomlfile import ContentError
 
-OPTIONS = ("locked", "answer", "check", "essay")
+OPTIONS = ("locked", "answer", "check", "essay", "item")
 _ID = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 # jupytext's notes on blank lines, which formatters add
 _JUPYTEXT = ("lines_to_next_cell", "lines_to_end_of_cell_marker")
@@ -29,8 +30,15 @@ def grade_id(option: str, name: str) -> str:
     return f"{_PREFIX[option]}-{name.replace('.', '-')}"
 
 
-def read(path: Path) -> NotebookNode:
-    """The instructor notebook of the source at `path`. Raises ContentError naming file, line and option."""
+Items = Callable[[str, float], list[NotebookNode]]
+"""The cells that ask an item of the bank: (id, points) to question, answer and check. Raises KeyError for no item."""
+
+
+def read(path: Path, items: Items | None = None) -> NotebookNode:
+    """The instructor notebook of the source at `path`. Raises ContentError naming file, line and option.
+
+    `items` makes the cells of an item of the bank; without it the cell that names one stays as it is written.
+    """
     try:
         import jupytext  # only authors have it
     except ImportError as error:
@@ -42,7 +50,11 @@ def read(path: Path) -> NotebookNode:
         raise ContentError(
             f"{path}:1: every cell starts with `# %%`; text before the first one is not allowed"
         )
-    cells = [_cell(path, line, cell) for line, cell in zip(lines, notebook.cells, strict=True)]
+    cells = [
+        made
+        for line, cell in zip(lines, notebook.cells, strict=True)
+        for made in _cells(path, line, cell, items)
+    ]
     return assemble(cells, str(path))
 
 
@@ -118,6 +130,17 @@ def _made(cell: dict[str, Any], nbgrader: dict[str, Any]) -> NotebookNode:
     return node
 
 
+def _cells(path: Path, line: int, cell: NotebookNode, items: Items | None) -> list[NotebookNode]:
+    made = _cell(path, line, cell)
+    asked = made.metadata.pop("item", None)
+    if asked is None or items is None:
+        return [made]
+    try:
+        return [*([made] if made.source.strip() else []), *items(*asked)]
+    except KeyError as error:
+        raise ContentError(f"{path}:{line}: item: {error} is not in the bank") from error
+
+
 def _cell(path: Path, line: int, cell: NotebookNode) -> NotebookNode:
     def wrong(what: str) -> ContentError:
         return ContentError(f"{path}:{line}: {what}")
@@ -133,18 +156,23 @@ def _cell(path: Path, line: int, cell: NotebookNode) -> NotebookNode:
     make = markdown if cell.cell_type == "markdown" else code
     if not kinds:
         if points is not None:
-            raise wrong("points go with check or essay")
+            raise wrong("points go with check, essay or item")
         return make(cell.source)
     kind, name = kinds[0], names[kinds[0]]
     if not _ID.match(name):
         raise wrong(f"{kind}: {name!r} is no id; letters, digits, dot, dash and underscore")
-    if (kind == "essay") != (cell.cell_type == "markdown"):
-        raise wrong(f"{kind} goes with a {'markdown' if kind == 'essay' else 'code'} cell")
-    graded = kind in ("check", "essay")
+    written = kind in ("essay", "item")
+    if written != (cell.cell_type == "markdown"):
+        raise wrong(f"{kind} goes with a {'markdown' if written else 'code'} cell")
+    graded = kind in ("check", "essay", "item")
     if graded and not (isinstance(points, int | float) and not isinstance(points, bool) and points > 0):
         raise wrong(f"{kind} {name} needs points=, more than 0")
     if not graded and points is not None:
-        raise wrong("points go with check or essay")
+        raise wrong("points go with check, essay or item")
+    if kind == "item":
+        asked = make(cell.source)
+        asked.metadata["item"] = (name, points)
+        return asked
     if kind == "answer" and stub.BEGIN not in cell.source:
         raise wrong(f"answer {name} holds no `{stub.BEGIN}`, so its stub would be the answer")
     return make(cell.source, **metadata(kind, name, points))

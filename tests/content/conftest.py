@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import msgspec
@@ -34,6 +35,7 @@ def bank() -> Bank:
 
 @pytest.fixture(scope="session")
 def notebooks() -> dict[str, NotebookNode]:
+    """The level notebooks; the walkthrough, which asks items of the bank too, has tests of its own."""
     paths = sorted((ROOT / "solutions/notebooks").glob("level-*.py"))
     return {path.stem: source.read(path) for path in paths}
 
@@ -50,3 +52,13 @@ def keys(bank: Bank, notebooks: dict[str, NotebookNode]) -> dict[str, Key]:
                 points = cell.metadata["nbgrader"]["points"]
                 found[exercise] = load_key(exercise, points, split(cell.source)[1], bank, name)
     return found
+
+
+@pytest.fixture(scope="session")
+def steps() -> set[str]:
+    """The exercises of the walkthrough, "w.2", and its steps, "step 2"."""
+    text = (ROOT / "solutions/notebooks/walkthrough.py").read_text(encoding="utf-8")
+    exercises = re.findall(r'^# %% check="(w\.\d)"', text, re.MULTILINE)
+    numbers = re.findall(r"^# ## Step (\d) · ", text, re.MULTILINE)
+    assert exercises and len(numbers) == 7
+    return {*exercises, *(f"step {number}" for number in numbers)}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import figures_level_5
+import figures_walkthrough
 from stated import Stated
 
 from autograder.build import source
@@ -16,7 +17,7 @@ from autograder.judge import budget
 from autograder.judge.budget import FP32, FSDP2_MIXED, LLAMA3_8B, LLAMA_7B, MIXED, Method
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = ("level-1", "level-2", "level-3", "level-5")
+NOTEBOOKS = ("level-1", "level-2", "level-3", "level-5", "walkthrough")
 BANK = ("misconceptions", "corrections")  # figures of items stand beside their formulas: see quiz/figures.py
 
 _NUMBER = r"\d+(?:\.\d+)?"
@@ -110,6 +111,7 @@ SOURCES: dict[str, dict[str, Fraction | int | Stated]] = {
         "20 %": Stated("the figure without a source, named as such"),
     },
     "level-5": figures_level_5.SOURCES,
+    "walkthrough": figures_walkthrough.SOURCES,
     "misconceptions": {
         "1 GB": Stated("a definition"),
         "1 GiB": Stated("a definition"),
@@ -157,6 +159,7 @@ PHRASES: dict[str, list[tuple[str, bool]]] = {
         ("come to just what data parallelism sends", 2 + 2 + 4 == 4 + 4),
     ],
     "level-5": figures_level_5.PHRASES,
+    "walkthrough": figures_walkthrough.PHRASES,
     "misconceptions": [
         ("5 rows on 4 ranks give 2, 2, 1, 0", budget.chunk_rows(5, 4) == [2, 2, 1, 0]),
         ("half of 16 bytes a parameter in fp32", FP32.optimizer * 2 == FP32.total),

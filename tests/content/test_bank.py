@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from nbformat import NotebookNode
-from prose import table
+from prose import ROOT, table
 
 from autograder.content import Course
 from autograder.item import FORMS, TwoTier
@@ -145,11 +145,14 @@ def test_figures_in_words(course: Course, ident: str, phrase: str, holds: bool) 
     assert holds
 
 
-def test_every_misconception_points_to_something_that_exists(bank: Any, keys: dict[str, Key]) -> None:
+def test_every_misconception_points_to_something_that_exists(
+    bank: Any, keys: dict[str, Key], steps: set[str]
+) -> None:
     for belief in bank.misconceptions.values():
         kind, _, name = belief.see.partition(" ")
         known = {
             "exercise": name in keys,
+            "walkthrough": name in steps,
             "question": name in bank.items,
             "lab": name == "ring_collectives",
             "arXiv": bool(re.match(r"\d{4}\.\d{5}\b", name)),
@@ -161,16 +164,19 @@ def test_every_misconception_points_to_something_that_exists(bank: Any, keys: di
 
 def test_every_misconception_is_used(bank: Any, notebooks: dict[str, NotebookNode]) -> None:
     sources = "\n".join(cell.source for notebook in notebooks.values() for cell in notebook.cells)
+    sources += (ROOT / "solutions/notebooks/walkthrough.py").read_text(encoding="utf-8")
     used = {ident for item in bank.items.values() for ident in item.named}
     used |= {ident for ident in bank.misconceptions if f'"{ident}"' in sources}
     assert bank.misconceptions.keys() - used == set()
 
 
-def test_corrections_name_where_they_are_taught(bank: Any, keys: dict[str, Key]) -> None:
+def test_corrections_name_where_they_are_taught(bank: Any, keys: dict[str, Key], steps: set[str]) -> None:
     rows = _rows("corrections", "correction")
     numbers = [row["row"] for row in rows]
     assert numbers == sorted(set(numbers)) and set(numbers) >= {1, 2, 3, 4, 5, 6, 7, 8, 16, 17, 18, 22, 28}
     for row in rows:
         assert row.keys() == {"row", "says", "right", "source", "taught_by"}
         assert row["says"].strip() and row["right"].strip() and row["source"].strip()
-        assert row["taught_by"] and set(row["taught_by"]) <= keys.keys() | bank.items.keys(), row["row"]
+        assert row["taught_by"] and set(row["taught_by"]) <= keys.keys() | bank.items.keys() | steps, row[
+            "row"
+        ]

@@ -49,7 +49,7 @@ def held(over: Sequence[Span], steps: int = _STEPS) -> list[Held]:
     end = max(float(span.end) for span in over)
     found = []
     for step in range(steps + 1):
-        now = end * step / steps
+        now = end if step == steps else end * step / steps
         parameters = sum(start <= now < until for start, until in alive)
         gradients = sum(
             min(1.0, (now - start) / (full - start)) for start, full, until in grows if start <= now < until

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -40,7 +41,7 @@ def explore(picture: Callable[..., Picture], model: Model, /, *moves: str, **fix
         return
     from IPython.display import display
 
-    widgets = _widgets() if wire.judge() is None else None
+    widgets = None if os.environ.get(wire.VARIABLE) else _widgets()
     if widgets is None or not moves:
         display(first)
         return
