@@ -156,7 +156,10 @@ def test_nbgrader_by_hand_gives_the_same_scores(graded: Path, course: Course, tm
         )
         assert ran.returncode == 0, f"nbgrader {' '.join(words)}\n{ran.stdout}{ran.stderr}"
 
+    handed_in = {path.name for path in (folder / "submitted").glob("*/*")}
     for assignment in course.assignments:
+        if assignment.name not in handed_in:
+            continue  # nbgrader's commands end with an error where there is nothing
         nbgrader("generate_assignment", assignment.name, "--force")
         nbgrader("autograde", assignment.name)
         nbgrader("generate_feedback", assignment.name)
