@@ -15,7 +15,8 @@ from autograder.build.outputs import outputs
 from autograder.content import Course
 from autograder.tomlfile import ContentError
 
-pytestmark = pytest.mark.timeout(600)  # sealing the instant answers is slow on purpose, a minute on two idle cores
+# sealing the instant answers is slow on purpose: a minute on two idle cores
+pytestmark = pytest.mark.timeout(600)
 
 CANARY = "kestrel-over-marsh-41867"
 
