@@ -19,7 +19,7 @@ from autograder.sample.layout import layout
 from autograder.tomlfile import ContentError
 from autograder.verdict import PartStatus
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(900)
 
 BIN = Path(sys.executable).parent
 GOLDEN = Path(__file__).parent / "golden/sample-class.csv"
